@@ -1,0 +1,63 @@
+"""Every error this package raises on purpose. Each message says what went wrong and what to do next.
+
+"Nothing found" is a value, never an error. `cli.py` alone turns a `PGMemError` into a message and an exit code.
+"""
+
+from __future__ import annotations
+
+
+class PGMemError(Exception):
+    """Base of all errors raised by pgmem_local.
+
+        PGMemError
+         ├─ ModelFileError        weights missing, cut, foreign or of the wrong kind
+         │   └─ DownloadError       a source could not be reached or sent something else
+         ├─ ModelError            the loaded model cannot do what was asked
+         │   ├─ TemplateError       no usable chat template
+         │   ├─ PromptTooLong       prompt and reply do not fit the context window
+         │   └─ ModelOutputInvalid  the model answered, but not in the agreed form
+         ├─ StoreError            the database cannot be opened, read or written
+         │   └─ StoreBusy           another process holds the write lock
+         ├─ IngestError           an input file cannot be used at all
+         └─ UnknownNode           no node with this id
+    """
+
+
+class ModelFileError(PGMemError):
+    """A weight file is missing, incomplete, foreign or of the wrong kind."""
+
+
+class DownloadError(ModelFileError):
+    """A source of weights could not be reached or sent something else."""
+
+
+class ModelError(PGMemError):
+    """A loaded model cannot do what was asked of it."""
+
+
+class TemplateError(ModelError):
+    """The model file carries no chat template that can be used."""
+
+
+class PromptTooLong(ModelError):
+    """Prompt and reply together do not fit the model's context window."""
+
+
+class ModelOutputInvalid(ModelError):
+    """The model's answer was empty, cut off or not in the agreed form; the turn stays pending."""
+
+
+class StoreError(PGMemError):
+    """The memory's files cannot be opened, read or written."""
+
+
+class StoreBusy(StoreError):
+    """Another process kept the write lock longer than we wait."""
+
+
+class IngestError(PGMemError):
+    """An input file cannot be used at all (a single bad record is not an error, it is rejected)."""
+
+
+class UnknownNode(PGMemError):
+    """The memory holds no node with the given id."""

@@ -1,0 +1,111 @@
+"""The heterogeneous persona-memory graph in memory: derived from the store, rebuilt from it, never the truth.
+
+Pure: no database, no clock, no model. Adding what a lesson taught is the only way it changes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from pgmem_local.errors import UnknownNode
+from pgmem_local.graph.edges import EvidenceEdge, Judgement, Relation, SourceEdge
+from pgmem_local.graph.nodes import Kind, Node, NodeId
+from pgmem_local.graph.signs import Sign, step_sign
+
+
+class PersonaGraph:
+    """Nodes by id, provenance both ways, evidence by node, and every pair judged so far."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[NodeId, Node] = {}
+        self._by_kind: dict[Kind, dict[NodeId, Node]] = {kind: {} for kind in Kind}
+        self._sources: dict[NodeId, list[NodeId]] = defaultdict(list)
+        self._derived: dict[NodeId, list[NodeId]] = defaultdict(list)
+        self._evidence: dict[NodeId, list[EvidenceEdge]] = defaultdict(list)
+        self._judged: set[frozenset[NodeId]] = set()
+        self._by_keyword: dict[str, set[NodeId]] = defaultdict(set)
+
+    def add(
+        self, nodes: Iterable[Node] = (), sources: Iterable[SourceEdge] = (), judgements: Iterable[Judgement] = ()
+    ) -> None:
+        """Take in nodes, then the edges between them and what is already known."""
+        for node in nodes:
+            self._nodes[node.id] = node
+            self._by_kind[node.kind][node.id] = node
+            for word in node.keywords | node.domains:
+                self._by_keyword[word].add(node.id)
+        for edge in sources:
+            self._sources[edge.derived].append(edge.source)
+            self._derived[edge.source].append(edge.derived)
+        for judgement in judgements:
+            self._judged.add(frozenset((judgement.source, judgement.target)))
+            if (evidence := judgement.edge) is not None:
+                self._evidence[evidence.source].append(evidence)
+                self._evidence[evidence.target].append(evidence)
+
+    def __contains__(self, identifier: object) -> bool:
+        return identifier in self._nodes
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __getitem__(self, identifier: NodeId) -> Node:
+        try:
+            return self._nodes[identifier]
+        except KeyError:
+            raise UnknownNode(f"the memory holds no node {identifier!r}; `pgmem me` and `pgmem recall` show ids") from None
+
+    def of_kind(self, kind: Kind) -> list[Node]:
+        """All nodes of a kind in the order they were added."""
+        return list(self._by_kind[kind].values())
+
+    def with_keyword(self, words: Iterable[str]) -> set[NodeId]:
+        """Ids of nodes that carry at least one of these keywords or domain labels."""
+        return {identifier for word in words for identifier in self._by_keyword.get(word, ())}
+
+    def sources(self, identifier: NodeId) -> list[NodeId]:
+        """What a node was made from, directly."""
+        return list(self._sources.get(identifier, ()))
+
+    def derived(self, identifier: NodeId) -> list[NodeId]:
+        """What was made from a node, directly."""
+        return list(self._derived.get(identifier, ()))
+
+    def contexts_behind(self, identifier: NodeId) -> list[NodeId]:
+        """The Context nodes a node rests on, through any number of Source edges; a Context rests on itself."""
+        found: dict[NodeId, None] = {}
+        waiting, seen = [identifier], {identifier}
+        while waiting:
+            current = waiting.pop(0)
+            if self[current].kind is Kind.CONTEXT:
+                found[current] = None
+            for source in self._sources.get(current, ()):
+                if source not in seen:
+                    seen.add(source)
+                    waiting.append(source)
+        return list(found)
+
+    def evidence(self, identifier: NodeId) -> list[EvidenceEdge]:
+        """All evidence edges that touch a node."""
+        return list(self._evidence.get(identifier, ()))
+
+    def steps(self, identifier: NodeId) -> Iterator[tuple[NodeId, Sign, EvidenceEdge]]:
+        """Where a path may go from a node: (next node, sign of the step, the edge walked)."""
+        for edge in self._evidence.get(identifier, ()):
+            forward = edge.source == identifier
+            sign = step_sign(edge.relation, forward)
+            if sign is not None:
+                yield (edge.target if forward else edge.source), sign, edge
+
+    def replaced_by(self, identifier: NodeId) -> list[NodeId]:
+        """The newer nodes that directly supersede a node (SHIFT_TO, old -> new)."""
+        return [e.target for e in self._evidence.get(identifier, ()) if e.relation is Relation.SHIFT_TO and e.source == identifier]
+
+    def replaces(self, identifier: NodeId) -> list[NodeId]:
+        """The older nodes a node directly supersedes."""
+        return [e.source for e in self._evidence.get(identifier, ()) if e.relation is Relation.SHIFT_TO and e.target == identifier]
+
+    def judged(self, one: NodeId, other: NodeId) -> bool:
+        """Whether this pair was judged before, in either order."""
+        return frozenset((one, other)) in self._judged

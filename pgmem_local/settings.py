@@ -1,0 +1,92 @@
+"""Every number of the method, a frozen dataclass a stage. Values are the papers' unless the comment says otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ConstructionSettings:
+    """PGMem, Algorithm 1 and appendix B."""
+
+    chunk_exchanges: int = 10
+    """[C] Exchanges after which a long session is cut. The paper leaves it open."""
+    trait_interval: int = 2
+    """[B] Chunks between two trait abstractions, and between two offline passes."""
+    recent_states: int = 5
+    """States a new State is judged against at once: the nearest in event time."""
+    trait_top_states: int = 10
+    trait_top_episodes: int = 5
+    state_top_by_meaning: int = 8
+    state_top_by_words: int = 8
+    episode_top_by_meaning: int = 4
+    episode_top_by_words: int = 4
+    utterance_words: int = 40
+    """Ours: a diary entry is read in pieces of about this many words, whole sentences; each yields at most one State."""
+    verbatim_episode_words: int = 90
+    """Ours: a chunk shorter than this is its own summary; summarising it costs a call and loses facts."""
+    note_tokens: int = 40
+    episode_tokens: int = 110
+    trait_tokens: int = 40
+
+
+@dataclass(frozen=True)
+class SeedSettings:
+    """PGMem, section 4.3.1, equation 6 and appendix B.2."""
+
+    contexts: int = 20
+    episodes: int = 6
+    states: int = 17
+    traits: int = 6
+    active_persona: int = 6
+    """[k_aps]"""
+    context_weights: tuple[float, float] = (0.65, 0.35)
+    narrow_weights: tuple[float, float] = (0.60, 0.40)
+    broad_weights: tuple[float, float] = (0.85, 0.15)
+    """(w_sem, w_ov)"""
+    candidates: int = 64
+    """Ours: nearest nodes a kind asked of the index before φ ranks them together with the keyword hits."""
+
+
+@dataclass(frozen=True)
+class ExpandSettings:
+    """PGMem, section 4.3.2."""
+
+    hop_cap: int = 10
+    """[H]"""
+
+
+@dataclass(frozen=True)
+class AssembleSettings:
+    """PGMem, section 4.3.3, equations 9 and 10, appendix B.2."""
+
+    smoothing: float = 1.0
+    """[α] Open in the paper."""
+    validity_weight: float = 0.5
+    """[λ]"""
+    challenged_ratio: float = 0.7
+    """A trait with contradicting evidence is challenged when its support ratio is at most this."""
+    traits: int = 5
+    states: int = 18
+    episodes: int = 4
+
+
+@dataclass(frozen=True)
+class RetrievalSettings:
+    seed: SeedSettings = field(default_factory=SeedSettings)
+    expand: ExpandSettings = field(default_factory=ExpandSettings)
+    assemble: AssembleSettings = field(default_factory=AssembleSettings)
+
+
+@dataclass(frozen=True)
+class AnswerSettings:
+    evidence_tokens: int = 1400
+    """Evidence shown to the model; the paper's questions take 1,847 input tokens in all."""
+    answer_tokens: int = 160
+
+
+@dataclass(frozen=True)
+class Settings:
+    construction: ConstructionSettings = field(default_factory=ConstructionSettings)
+    retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
+    answer: AnswerSettings = field(default_factory=AnswerSettings)
