@@ -69,6 +69,8 @@ class AssembleSettings:
     traits: int = 5
     states: int = 18
     episodes: int = 4
+    changed_states: int = 6
+    """Ours: superseded States shown as history, so that what used to hold can be answered."""
 
 
 @dataclass(frozen=True)

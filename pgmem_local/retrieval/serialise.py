@@ -1,0 +1,112 @@
+"""The last line of Algorithm 2: Evidence comes in, the text a model reads comes out, by kind and status, dated and labelled.
+
+Each entry is one line that begins with a small integer in brackets, the label an answer cites it by. Stored text is data:
+it stays on its line and its brackets become round, so that it can forge neither a heading nor a label. Where the token
+budget is too small, whole lines go, lowest ψ first.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pgmem_local.graph.nodes import Node, NodeId
+from pgmem_local.retrieval.assemble import ChallengedTrait, ChangedState, Evidence, Ranked
+from pgmem_local.retrieval.seed import precedence
+
+_NOW = "Now:"
+_EARLIER = "Earlier, since changed:"
+_LASTING = "Lasting traits:"
+_CHALLENGED = "Challenged traits:"
+_HAPPENED = "What happened:"
+
+_REFERENCES_SHOWN = 3
+_ROUND = str.maketrans("[]［］⁅⁆〚〛【】", "()()()()()")
+_INVISIBLE = frozenset({"Cc", "Cs"})
+"""Control characters and halves of surrogate pairs. Format characters stay: scripts and emoji need their joiners."""
+
+
+@dataclass(frozen=True)
+class Serialised:
+    """The lines as one text, and which node each label stands for."""
+
+    text: str = ""
+    labels: Mapping[int, NodeId] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """An entry under its heading, when it held, and which other nodes bear on it in which way."""
+
+    heading: str
+    entry: Ranked
+    dates: str
+    bearing: tuple[tuple[str, tuple[Node, ...]], ...] = ()
+
+
+def serialise(evidence: Evidence, budget: int, count: Callable[[str], int]) -> Serialised:
+    """The evidence within `budget` tokens, as `count` counts them. Nothing at all where no line fits."""
+    lines = _lines(evidence)
+    strongest_first = sorted(range(len(lines)), key=lambda at: _strength(lines[at].entry))
+    for kept in range(len(lines), 0, -1):
+        written = _write([lines[at] for at in sorted(strongest_first[:kept])])
+        if count(written.text) <= budget:
+            return written
+    return Serialised()
+
+
+def _strength(entry: Ranked) -> tuple[float, float, float, NodeId]:
+    return (-entry.psi, -entry.phi, *precedence(entry.node))
+
+
+def _lines(evidence: Evidence) -> list[_Line]:
+    """All lines in reading order: what holds comes before what no longer does."""
+    return [
+        *(_Line(_NOW, entry, _day(entry.node)) for entry in evidence.states),
+        *(_Line(_LASTING, entry, _day(entry.node)) for entry in evidence.traits),
+        *map(_challenged_line, evidence.challenged),
+        *map(_changed_line, evidence.changed),
+        *(_Line(_HAPPENED, entry, _day(entry.node)) for entry in evidence.episodes),
+    ]
+
+
+def _challenged_line(one: ChallengedTrait) -> _Line:
+    bearing = ("against it", one.contradicted_by), ("replaced by", one.replaced_by)
+    return _Line(_CHALLENGED, one.trait, _day(one.trait.node), tuple((how, nodes) for how, nodes in bearing if nodes))
+
+
+def _changed_line(one: ChangedState) -> _Line:
+    dates = f"{_day(one.state.node)} until {_day(one.replaced_by)}"
+    return _Line(_EARLIER, one.state, dates, (("then", (one.replaced_by,)),))
+
+
+def _write(lines: Sequence[_Line]) -> Serialised:
+    labels = {number: line.entry.node.id for number, line in enumerate(lines, start=1)}
+    label_of = {identifier: number for number, identifier in labels.items()}
+    written: list[str] = []
+    heading = ""
+    for number, line in enumerate(lines, start=1):
+        if line.heading != heading:
+            heading = line.heading
+            written.append(heading)
+        remarks = "".join(f" ({how}: {_refer(nodes, label_of)})" for how, nodes in line.bearing)
+        written.append(f"[{number}] {line.dates}{remarks}: {on_one_line(line.entry.node.text)}")
+    return Serialised("\n".join(written), labels)
+
+
+def _refer(nodes: Sequence[Node], label_of: Mapping[NodeId, int]) -> str:
+    """Other nodes by their labels; the words of the first where none of them has a line of its own."""
+    labels = [f"[{label_of[node.id]}]" for node in nodes if node.id in label_of]
+    return ", ".join(labels[:_REFERENCES_SHOWN]) or on_one_line(nodes[0].text)
+
+
+def _day(node: Node) -> str:
+    return node.moment.day.isoformat() if node.moment else "undated"
+
+
+def on_one_line(text: str) -> str:
+    """Stored text without line ends, control characters and square brackets."""
+    flat = " ".join(text.split())
+    visible = "".join(character for character in flat if unicodedata.category(character) not in _INVISIBLE)
+    return visible.translate(_ROUND)
