@@ -34,12 +34,12 @@ def list_models(as_json: AsJson = False) -> None:
     if as_json:
         _print_json([_described(spec, folder) for spec, folder in rows])
         return
-    table = Table("name", "kind", "size", "context", "licence", "", "installed in")
+    table = Table("name", "size", "licence", "use", "installed", box=None)
     for spec, folder in rows:
-        size = f"{spec.size / 1e6:,.0f} MB"
-        cells = (spec.name, spec.kind.value, size, str(spec.context), spec.licence, spec.standing.value)
-        table.add_row(*cells, str(folder) if folder else "–")
+        use = spec.standing.value if spec.kind is ModelKind.CHAT else spec.kind.value
+        table.add_row(spec.name, f"{spec.size / 1e6:,.0f} MB", spec.licence, use, "yes" if folder else "no")
     Console().print(table, markup=False)
+    typer.echo(f"Looked for in {', then '.join(map(str, search_folders()))}")
 
 
 @models_app.command()

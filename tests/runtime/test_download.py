@@ -352,6 +352,12 @@ class TestFolder:
         assert pull(model("m.gguf", CONTENT, REPOSITORY)).paths[0].read_bytes() == CONTENT
         assert any("replacing a bad file" in line for line in heard.lines)
 
+    def test_pulled_file_swapped_for_another_is_noticed(self, maker: LocalHub, folder: Path, pull: Pull) -> None:
+        spec = model("m.gguf", CONTENT, REPOSITORY, pinned=False)
+        pull(spec)
+        (folder / "m.gguf").write_bytes(gguf(weights=50_000))
+        assert pull(spec).paths[0].read_bytes() == CONTENT
+
     def test_folder_in_place_of_the_file_is_left_alone(self, folder: Path, pull: Pull) -> None:
         (folder / "m.gguf").mkdir(parents=True)
         with pytest.raises(ModelFileError, match="a directory, not a model file"):

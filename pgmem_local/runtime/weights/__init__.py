@@ -1,4 +1,4 @@
-"""Model weights on disk: which there are (`registry`), whether a file is what it should be (`checks`, `checksums`), how it gets here.
+"""Model weights on disk: which there are (`registry`), whether a file is what it should be (`checks`, `checksums`), getting it.
 
 `download` and what it calls (`packages`, `hub`) are the only modules of this program that reach for the network.
 """
