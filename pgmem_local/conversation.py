@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from enum import Enum
+from typing import TypeVar
 
 
 class Speaker(str, Enum):
@@ -79,14 +82,61 @@ def entry_key(turn: Turn) -> str:
     return hashlib.sha256(material.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def pair_exchanges(turns: list[Turn]) -> list[Exchange]:
-    """Turns in order -> exchanges. Replies that follow a user's turn in its session belong to it; a reply to nothing is left out."""
-    exchanges: list[Exchange] = []
-    for turn in turns:
-        if turn.speaker is Speaker.USER:
-            exchanges.append(Exchange(turn))
-        elif exchanges and exchanges[-1].said.session == turn.session:
-            last = exchanges[-1]
-            reply = f"{last.reply}\n{turn.text}" if last.reply else turn.text
-            exchanges[-1] = Exchange(last.said, reply)
-    return exchanges
+OPEN_EXCHANGES = 256
+"""Exchanges kept open for a reply. Exports hold session after session; only chats merged line by line need more than one."""
+LONGEST_REPLY = 100_000
+"""Characters of reply one exchange takes in: a log of thousands of assistant turns in a row is no reply."""
+
+Other = TypeVar("Other")
+
+
+@dataclass
+class _OpenExchange:
+    said: Turn
+    replies: list[str] = field(default_factory=list)
+    room: int = LONGEST_REPLY
+    complete: bool = False
+
+    def takes(self, reply: Turn) -> bool:
+        if len(reply.text) > self.room:
+            return False
+        self.replies.append(reply.text)
+        self.room -= len(reply.text)
+        return True
+
+    def close(self) -> Exchange:
+        return Exchange(self.said, "\n".join(self.replies) or None)
+
+
+def pair_exchanges(stream: Iterable[Turn | Other], limit: int = OPEN_EXCHANGES) -> Iterator[Exchange | Turn | Other]:
+    """Turns -> exchanges, in the order of the user's turns, while they come in.
+
+    Replies belong to the last user's turn of their session; sessions may be interleaved. A reply to nothing comes out as the
+    turn it is, and so does one that comes too late or is too long; whatever is not a turn passes through.
+    """
+    waiting: deque[_OpenExchange] = deque()
+    latest: dict[str | None, _OpenExchange] = {}
+    for item in stream:
+        if not isinstance(item, Turn):
+            yield item
+            continue
+        current = latest.get(item.session)
+        if item.speaker is Speaker.ASSISTANT:
+            if current is None or not current.takes(item):
+                yield item
+            continue
+        if current is not None:
+            current.complete = True
+        latest[item.session] = opened = _OpenExchange(item)
+        waiting.append(opened)
+        while waiting[0].complete or len(waiting) > limit:
+            yield _close_oldest(waiting, latest)
+    while waiting:
+        yield _close_oldest(waiting, latest)
+
+
+def _close_oldest(waiting: deque[_OpenExchange], latest: dict[str | None, _OpenExchange]) -> Exchange:
+    oldest = waiting.popleft()
+    if latest.get(oldest.said.session) is oldest:
+        del latest[oldest.said.session]
+    return oldest.close()

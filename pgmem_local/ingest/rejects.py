@@ -1,0 +1,93 @@
+"""Records that could not be read, kept beside the memory so that they can be repaired and ingested again.
+
+The file is JSON Lines: {"file", "line", "reason", "raw"}, where `raw` is the line as it stood (secrets masked). Repair `raw`, or
+put a good record in place of the whole line, and ingest the rejects file like any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from pgmem_local.errors import IngestError
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A record that was not stored. Bytes of `raw` that are not UTF-8 are kept as U+DC80 to U+DCFF (surrogateescape)."""
+
+    path: str
+    line: int
+    reason: str
+    raw: str
+
+    def to_json(self) -> str:
+        """One line, in readable letters where they can be encoded."""
+        record = {"file": self.path, "line": self.line, "reason": self.reason, "raw": self.raw}
+        readable = json.dumps(record, ensure_ascii=False)
+        return readable if _encodes(readable) else json.dumps(record)
+
+    @classmethod
+    def from_record(cls, record: dict[str, object]) -> Reject | None:
+        """The reject a parsed line of a rejects file stands for, or None where the line is something else."""
+        path, line, reason, raw = (record.get(name) for name in ("file", "line", "reason", "raw"))
+        if isinstance(path, str) and isinstance(line, int) and isinstance(reason, str) and isinstance(raw, str):
+            return cls(path, line, reason, raw)
+        return None
+
+
+class RejectsFile:
+    """Appends rejects to a file only its owner can read, made when the first one comes. The same reject is kept once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor: int | None = None
+        self._kept: set[bytes] = set()
+
+    def add(self, reject: Reject) -> None:
+        if self._descriptor is None:
+            self._descriptor = self._open()
+        line = reject.to_json().encode("utf-8")
+        if line in self._kept:
+            return
+        try:
+            os.write(self._descriptor, line + b"\n")
+        except OSError as error:
+            raise self._unusable(error) from error
+        self._kept.add(line)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __enter__(self) -> RejectsFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _open(self) -> int:
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                self._kept = set(self.path.read_bytes().split(b"\n"))
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.chmod(self.path, 0o600)
+        except OSError as error:
+            raise self._unusable(error) from error
+        return descriptor
+
+    def _unusable(self, error: OSError) -> IngestError:
+        return IngestError(f"rejected records cannot be kept in {self.path} ({error.strerror}); make room or name another place")
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
