@@ -42,7 +42,6 @@ _KEY = re.compile(
     re.DOTALL,
 )
 
-_DIGIT = re.compile("[0-9]")
 _SPACED_DIGITS = re.compile(r"(?<![\w+.])[0-9](?:[ \u00a0\u2009\u202f-]?[0-9]){12,18}(?![0-9])")
 _CARD_FORM = re.compile(r"3[47][0-9]{13}|3[0689][0-9]{12}|[2-6][0-9]{15}|[456][0-9]{18}")
 _CARD_ANNOUNCED = re.compile(
@@ -69,6 +68,7 @@ _TOKEN = re.compile(
     rf"""|authorization: bearer)\\?["']?\s*(?:[:=]|\bis\b|(?<=bearer)\s)\s*\\?["']?){_VALUE}""",
     re.I,
 )
+_CODE_WORDS = ("pin", "code", "combination", "geheimzahl")
 _DOOR_CODE = re.compile(
     r"(?P<before>(?:(?-i:\bPIN\b)|\b(?:my|the|her|his|our) pin\b|\bpin[ -]?(?:code|number)"
     r"|\b(?:door|gate|alarm|entry|access|security|safe|lock|locker|padlock|garage|keypad|unlock|verification|backup|house|building)"
@@ -168,7 +168,8 @@ def _looks_made_up(value: str) -> bool:
 
 
 def _mask_codes(text: str) -> tuple[str, int]:
-    if not _DIGIT.search(text):  # spares most of a diary the dearest pattern
+    lowered = text.lower()
+    if not any(word in lowered for word in _CODE_WORDS):  # spares most of a diary the dearest pattern
         return text, 0
     return _DOOR_CODE.subn(rf"\g<before>{MARK}", text)
 
