@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NewType, Union
+from typing import NewType
 
 from pgmem_local.conversation import Moment
 
@@ -100,7 +100,7 @@ class Trait:
     kind = Kind.TRAIT
 
 
-Node = Union[Context, Episode, State, Trait]
+Node = Context | Episode | State | Trait
 
 _LETTER = {Kind.CONTEXT: "c", Kind.EPISODE: "e", Kind.STATE: "s", Kind.TRAIT: "t"}
 _KIND = {letter: kind for kind, letter in _LETTER.items()}

@@ -1,0 +1,107 @@
+"""From a question and its evidence to an answer that cites its nodes.
+
+One call writes. Before it one probe reads, from the same evaluated notes, whether they hold an answer at all; the model's modesty is not
+relied on. Citations are the labels the model wrote; where it wrote none that exists, the entries that share most words with the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pgmem_local.conversation import Moment
+from pgmem_local.graph.nodes import Context, Node, NodeId
+from pgmem_local.graph.persona_graph import PersonaGraph
+from pgmem_local.ports import ChatModel
+from pgmem_local.prompts import Task, load, one_line
+from pgmem_local.settings import AnswerSettings
+from pgmem_local.words import keywords
+
+UNKNOWN = "I don't know: nothing I remember says so."
+HOLDS_LOG_ODDS = 0.0
+"""Log-odds that the notes hold the answer, below which the question is declined."""
+MOST_CITED = 3
+_LABEL = re.compile(r"\s*\[(\d+)\]")
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """The words of a diary line that a citation rests on."""
+
+    context: NodeId
+    moment: Moment | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A node an answer used, with the lines it was made from."""
+
+    node: Node
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`known` is False where the memory holds nothing on the question; `log_odds` is the probe's, None where nothing was found."""
+
+    text: str
+    known: bool
+    citations: tuple[Citation, ...] = ()
+    log_odds: float | None = None
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Evidence as the model sees it, and which node each label stands for."""
+
+    text: str
+    labels: Mapping[int, NodeId]
+
+
+def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, settings: AnswerSettings) -> Answer:
+    """The answer to a question, from the notes alone."""
+    if not notes.labels:
+        return Answer(UNKNOWN, known=False)
+    task = load("answer")
+    slots = {"notes": notes.text, "question": one_line(question)}
+    holds = model.choose([task.ask(slots, "holds")], (" Yes", " No"))[0]
+    odds = float(holds[0] - holds[1])
+    if odds < HOLDS_LOG_ODDS:
+        return Answer(UNKNOWN, known=False, log_odds=odds)
+    text = _write(model, task, slots, settings)
+    cited = cited_nodes(text, question, notes, graph)
+    return Answer(_LABEL.sub("", text).strip(), True, tuple(cite(graph, node, f"{question} {text}") for node in cited), odds)
+
+
+def _write(model: ChatModel, task: Task, slots: Mapping[str, str], settings: AnswerSettings) -> str:
+    written = model.write([task.ask(slots)], settings.answer_tokens, stop=("\nNotes:", "\nQuestion:", "\n\n"))[0]
+    return one_line(written.text) or UNKNOWN
+
+
+def cited_nodes(text: str, question: str, notes: Notes, graph: PersonaGraph) -> list[NodeId]:
+    """The nodes behind an answer: those it names that share a word with it, else those nearest to its words."""
+    said = keywords(_LABEL.sub("", text))
+    fresh = said - keywords(question)
+    named = [notes.labels[int(label)] for label in _LABEL.findall(text) if int(label) in notes.labels]
+    sound = [node for node in dict.fromkeys(named) if said & graph[node].keywords]
+    if sound:
+        return sound[:MOST_CITED]
+    scores = {node: len((fresh or said) & graph[node].keywords) for node in notes.labels.values()}
+    return [node for node in sorted(scores, key=lambda node: -scores[node]) if scores[node]][:1]
+
+
+def cite(graph: PersonaGraph, identifier: NodeId, about: str) -> Citation:
+    """A node with the words of the diary it rests on: of each Context the sentences nearest to what it is cited for."""
+    wanted = keywords(about) | graph[identifier].keywords
+    quotes = [quote(context, wanted) for i in graph.contexts_behind(identifier) if isinstance(context := graph[i], Context)]
+    return Citation(graph[identifier], tuple(quotes))
+
+
+def quote(context: Context, wanted: frozenset[str], most: int = 2) -> Quote:
+    """The sentences of a Context that hold most of the wanted words, in their order."""
+    sentences = [one_line(part) for part in _SENTENCE.split(context.text) if part.strip()]
+    ranked = sorted(range(len(sentences)), key=lambda place: -len(keywords(sentences[place]) & wanted))[:most]
+    return Quote(context.id, context.moment, " ".join(sentences[place] for place in sorted(ranked)))

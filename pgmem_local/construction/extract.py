@@ -1,0 +1,217 @@
+"""EXTRACTSTATE, EXTRACTEPISODE and EXTRACTTRAIT (PGMem, Algorithm 1, lines 7, 14 and 21).
+
+States: utterances come in, notes about the user come out. Two probes first ask whether an utterance reveals a State at all, so that
+most turns cost no written token; the model then writes one short note, which must rest on words of the turn or is dropped; two more
+probes give priority and polarity. Departures: the paper lets one JSON answer decide all of this for every turn, and takes at most
+one State a turn where we take one an utterance, since a diary entry holds several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgmem_local.errors import ModelOutputInvalid
+from pgmem_local.graph.nodes import Context, Node, Polarity, RecallPriority
+from pgmem_local.ports import ChatModel, Prompt
+from pgmem_local.prompts import load, one_line
+from pgmem_local.settings import ConstructionSettings
+from pgmem_local.words import keywords
+
+GATE_LOG_ODDS = 1.7
+"""Sum of the two gates' log-odds above which an utterance is taken to reveal a State: best F1 on 120 labelled messages."""
+SUPPORTED_SHARE = 0.6
+"""Share of a note's keywords that must stand in the turn or in what it answers."""
+TRAIT_NOTES = 8
+TRAIT_WITNESSES = 2
+YES_NO = (" Yes", " No")
+
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
+_NOTHING = re.compile(r"^\W*(none|nothing|no trait|n/a)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A Context to learn from, with the assistant's words that came before it in its session."""
+
+    context: Context
+    before: str | None = None
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """A piece of a turn small enough for one State, with the whole turn around it."""
+
+    text: str
+    reading: Reading
+
+    @property
+    def surroundings(self) -> str:
+        """What comes before the message in a prompt: the assistant's words, or the entry the piece is from."""
+        before = f"Assistant: {one_line(self.reading.before)[-400:]}\n" if self.reading.before else ""
+        if self.text != one_line(self.reading.context.text):
+            before += f"Entry: {one_line(self.reading.context.text)}\n"
+        return before
+
+
+@dataclass(frozen=True)
+class StateDraft:
+    """A State before it has an id, an embedding and relations."""
+
+    text: str
+    priority: RecallPriority
+    polarity: Polarity
+
+
+@dataclass(frozen=True)
+class TraitDraft:
+    """A Trait before it has an id, with the notes that bear it out."""
+
+    text: str
+    witnesses: tuple[Node, ...]
+
+
+# ------------------------------------------------------------------ States
+
+
+def extract_states(model: ChatModel, readings: Sequence[Reading], settings: ConstructionSettings) -> list[list[StateDraft]]:
+    """The States each Context reveals, in the order they were said; often none."""
+    spoken = [u for reading in readings for u in utterances(reading, settings.utterance_words)]
+    revealing = [u for u, odds in zip(spoken, state_log_odds(model, spoken), strict=True) if odds > GATE_LOG_ODDS]
+    notes = _write_notes(model, revealing, settings.note_tokens)
+    kept = [(u, note) for u, note in zip(revealing, notes, strict=True) if note and is_supported(note, u)]
+    labels = _label(model, [note for _, note in kept])
+    by_context: dict[str, list[StateDraft]] = {}
+    for (utterance, note), (priority, polarity) in zip(kept, labels, strict=True):
+        by_context.setdefault(utterance.reading.context.id, []).append(StateDraft(note, priority, polarity))
+    return [by_context.get(reading.context.id, []) for reading in readings]
+
+
+def utterances(reading: Reading, words: int) -> list[Utterance]:
+    """A turn in whole sentences of about this many words together; a short turn is one utterance, an empty one none."""
+    pieces: list[str] = []
+    for sentence in filter(None, (one_line(part) for part in _SENTENCE_END.split(reading.context.text))):
+        if pieces and len(pieces[-1].split()) + len(sentence.split()) <= words:
+            pieces[-1] = f"{pieces[-1]} {sentence}"
+        else:
+            pieces.append(sentence)
+    return [Utterance(piece, reading) for piece in pieces]
+
+
+def state_log_odds(model: ChatModel, spoken: Sequence[Utterance]) -> NDArray[np.float64]:
+    """How strongly each utterance reveals a State of the user, shape (utterances,): two probes, added."""
+    keep = [load("state_gate").ask(_slots(u)) for u in spoken]
+    whose = [load("state_subject").ask(_slots(u)) for u in spoken]
+    reveals = model.choose(keep, YES_NO)
+    subject = model.choose(whose, (" writer", " other", " nobody"))
+    result: NDArray[np.float64] = log_odds(reveals) + subject[:, 0] - np.logaddexp(subject[:, 1], subject[:, 2])
+    return result
+
+
+def log_odds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """First option against the second, from log-probabilities of shape (prompts, 2)."""
+    difference: NDArray[np.float64] = scores[:, 0] - scores[:, 1]
+    return difference
+
+
+def _slots(utterance: Utterance) -> dict[str, str]:
+    return {"before": utterance.surroundings, "message": utterance.text}
+
+
+def _write_notes(model: ChatModel, spoken: Sequence[Utterance], limit: int) -> list[str]:
+    """One note an utterance; empty where the model had nothing to say."""
+    task = load("state_note")
+    written = model.write([task.ask(_slots(u)) for u in spoken], limit, stop=("\n",))
+    notes = [one_line(completion.text) for completion in written]
+    if any(not completion.finished and not note for completion, note in zip(written, notes, strict=True)):
+        raise ModelOutputInvalid("the model wrote nothing where a note was due; the entry stays pending")
+    return [f"User {note}" if keywords(note) else "" for note in notes]
+
+
+def is_supported(note: str, utterance: Utterance) -> bool:
+    """Whether a note rests on the words of the turn: most of its keywords, and every number."""
+    said = keywords(f"{utterance.reading.context.text} {utterance.reading.before or ''}")
+    claimed = keywords(note.removeprefix("User"))
+    if not claimed or any(word.isdigit() and word not in said for word in claimed):
+        return False
+    return len(claimed & said) / len(claimed) >= SUPPORTED_SHARE
+
+
+def _label(model: ChatModel, notes: Sequence[str]) -> list[tuple[RecallPriority, Polarity]]:
+    """Recall priority and polarity of each note, read as log-probabilities."""
+    task = load("state_labels")
+    priorities = model.choose([task.ask({"note": note}, "priority") for note in notes], (" high", " low"))
+    polarities = model.choose([task.ask({"note": note}, "polarity") for note in notes], (" positive", " negative", " neutral"))
+    return [
+        (list(RecallPriority)[int(np.argmax(priority))], list(Polarity)[int(np.argmax(polarity))])
+        for priority, polarity in zip(priorities, polarities, strict=True)
+    ]
+
+
+# ------------------------------------------------------------------ Episodes
+
+
+def extract_episode(model: ChatModel, contexts: Sequence[Context], settings: ConstructionSettings) -> str:
+    """What happened in a chunk. A short chunk is its own summary, word for word: that costs nothing and loses nothing."""
+    own_words = "\n".join(context.text for context in contexts)
+    if len(own_words.split()) <= settings.verbatim_episode_words:
+        return one_line(own_words)
+    task = load("episode")
+    parts = _fitting(model, task.ask({"text": ""}), [_exchange(context) for context in contexts], settings.episode_tokens)
+    summaries = model.write([task.ask({"text": part}) for part in parts], settings.episode_tokens, stop=("\n\n",))
+    texts = [_whole_sentences(one_line(summary.text), summary.finished) for summary in summaries]
+    if not any(texts):
+        raise ModelOutputInvalid("the model wrote an empty summary; the chunk stays open")
+    return " ".join(f"User {text}" for text in texts if text)
+
+
+def _exchange(context: Context) -> str:
+    reply = f"\nAssistant: {one_line(context.reply)}" if context.reply else ""
+    return f"User: {one_line(context.text)}{reply}"
+
+
+def _fitting(model: ChatModel, empty: Prompt, exchanges: Sequence[str], reply_tokens: int) -> list[str]:
+    """Exchanges joined into as few texts as fit the context window beside the head; an overlong one is halved until it fits."""
+    room = model.room(empty.head, reply_tokens) - 16
+    parts: list[str] = []
+    waiting = list(exchanges)
+    while waiting:
+        exchange = waiting.pop(0)
+        if model.count(exchange) > room:
+            middle = len(exchange) // 2
+            waiting[:0] = [exchange[:middle], exchange[middle:]]
+        elif parts and model.count(f"{parts[-1]}\n{exchange}") <= room:
+            parts[-1] = f"{parts[-1]}\n{exchange}"
+        else:
+            parts.append(exchange)
+    return parts
+
+
+def _whole_sentences(text: str, finished: bool) -> str:
+    """A summary cut by its limit keeps its whole sentences; one without any is kept as it is."""
+    whole, end, _ = text.rpartition(". ")
+    return whole + end.rstrip() if not finished and whole else text
+
+
+# ------------------------------------------------------------------ Traits
+
+
+def extract_trait(model: ChatModel, notes: Sequence[Node], settings: ConstructionSettings) -> TraitDraft | None:
+    """A lasting disposition that at least two of the notes bear out, or None. The paper trusts what is written; we check each note."""
+    if len(notes) < TRAIT_WITNESSES:
+        return None
+    shown = list(notes)[-TRAIT_NOTES:]
+    listing = "\n".join(f"- {one_line(note.text)}" for note in shown)
+    written = model.write([load("trait").ask({"notes": listing})], settings.trait_tokens, stop=("\n",))[0]
+    text = one_line(written.text)
+    if not written.finished or not keywords(text) or _NOTHING.match(text):
+        return None
+    text = text if text.startswith("User") else f"User {text[:1].lower()}{text[1:]}"
+    check = load("trait_check")
+    borne_out = log_odds(model.choose([check.ask({"trait": text, "note": one_line(note.text)}) for note in shown], YES_NO)) > 0
+    witnesses = tuple(note for note, true in zip(shown, borne_out, strict=True) if true)
+    return TraitDraft(text, witnesses) if len(witnesses) >= TRAIT_WITNESSES else None

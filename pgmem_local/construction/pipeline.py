@@ -1,0 +1,155 @@
+"""Memory graph construction (PGMem, Algorithm 1): extract, pair, judge. Each function returns the lesson of one step.
+
+Contexts are learned a few at a time so that their prompts are decoded together; their lessons still land one by one, in order.
+Departure: a State nearly identical to an older one adds a source to it instead of a node (ten repeats of a remark are one State).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgmem_local.construction.annotate import Annotation
+from pgmem_local.construction.desk import Desk
+from pgmem_local.construction.extract import Reading, StateDraft, TraitDraft, extract_episode, extract_states, extract_trait
+from pgmem_local.construction.judge import judge_pairs
+from pgmem_local.construction.pair import (
+    Neighbourhood,
+    Pair,
+    by_time,
+    distant_pairs,
+    local_episode_pairs,
+    local_state_pairs,
+    local_trait_pairs,
+    unique,
+)
+from pgmem_local.graph.edges import Judgement, SourceEdge
+from pgmem_local.graph.nodes import Context, Episode, Kind, Node, NodeId, State, Trait
+from pgmem_local.lesson import Lesson
+from pgmem_local.ports import Vectors
+
+SAME_COSINE = 0.93
+"""Two States of one polarity and the same words this close are one State said twice."""
+
+
+def learn_contexts(desk: Desk, readings: Sequence[Reading]) -> list[Lesson]:
+    """What each Context teaches: its States, their source edges, and their relation to the States nearest in time."""
+    drafts = extract_states(desk.model, readings, desk.settings)
+    annotations = iter(desk.annotator.annotate([draft.text for group in drafts for draft in group]))
+    near = Neighbourhood(desk.graph, desk.vectors)
+    made: list[_Made] = []
+    for reading, group in zip(readings, drafts, strict=True):
+        one = _Made(reading.context)
+        for draft in group:
+            _take_state(desk, near, one, draft, next(annotations))
+        made.append(one)
+    judgements = _judged(desk, unique(pair for one in made for pair in one.pairs))
+    return [one.lesson(judgements) for one in made]
+
+
+class _Made:
+    """What one Context has led to so far."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.nodes: list[Node] = []
+        self.vectors: dict[NodeId, Vectors] = {}
+        self.sources: list[SourceEdge] = []
+        self.pairs: list[Pair] = []
+
+    def lesson(self, judgements: dict[frozenset[NodeId], Judgement]) -> Lesson:
+        mine = [judgements[frozenset((pair.earlier.id, pair.later.id))] for pair in self.pairs]
+        return Lesson(tuple(self.nodes), self.vectors, tuple(self.sources), tuple(mine), learned=(self.context.id,))
+
+
+def _take_state(desk: Desk, near: Neighbourhood, made: _Made, draft: StateDraft, note: Annotation) -> None:
+    """A new State, or a further source of one already known."""
+    context = made.context
+    state = State(
+        desk.new_id(Kind.STATE), draft.text, context.moment, note.keywords, note.domains, note.scope, draft.priority, draft.polarity
+    )
+    near.add(state, note.vector, [context.id])
+    known = _same_state(near, state)
+    if known is not None:
+        near.forget(state.id)
+        if context.id not in near.origins(known.id):
+            made.sources.append(SourceEdge(context.id, known.id))
+        return
+    made.nodes.append(state)
+    made.vectors[state.id] = note.vector
+    made.sources.append(SourceEdge(context.id, state.id))
+    made.pairs = unique([*made.pairs, *local_state_pairs(near, state, desk.settings)])
+
+
+def _same_state(near: Neighbourhood, state: State) -> State | None:
+    for other in near.by_meaning(state, Kind.STATE, 3):
+        alike = float(near.vector(state.id) @ near.vector(other.id)) >= SAME_COSINE
+        if alike and isinstance(other, State) and other.polarity is state.polarity and other.keywords == state.keywords:
+            return other
+    return None
+
+
+def close_chunk(desk: Desk, chunk: int, contexts: Sequence[Context]) -> Lesson:
+    """The Episode of a chunk and its relation to the previous Episode and the chunk's States."""
+    text = extract_episode(desk.model, contexts, desk.settings)
+    note = desk.annotator.annotate([text])[0]
+    last = max(contexts, key=by_time)
+    episode = Episode(desk.new_id(Kind.EPISODE), text, last.moment, note.keywords, note.domains)
+    near = Neighbourhood(desk.graph, desk.vectors)
+    near.add(episode, note.vector, [context.id for context in contexts])
+    judgements = _judged(desk, local_episode_pairs(near, episode, derived_from(desk, contexts, Kind.STATE)))
+    sources = tuple(SourceEdge(context.id, episode.id) for context in contexts)
+    return Lesson((episode,), {episode.id: note.vector}, sources, tuple(judgements.values()), closes=chunk)
+
+
+def consolidate(desk: Desk, contexts: Sequence[Context]) -> Lesson:
+    """Every B chunks: at most one Trait from what came since, then the offline pass over distant pairs that touch a new node."""
+    states = derived_from(desk, contexts, Kind.STATE)
+    episodes = derived_from(desk, contexts, Kind.EPISODE)
+    near = Neighbourhood(desk.graph, desk.vectors)
+    nodes: list[Node] = []
+    vectors: dict[NodeId, Vectors] = {}
+    sources: list[SourceEdge] = []
+    pairs: list[Pair] = []
+    draft = extract_trait(desk.model, _trait_notes(near, states, desk), desk.settings)
+    if draft is not None:
+        note = desk.annotator.annotate([draft.text])[0]
+        known = _same_trait(near, note)
+        if known is not None:
+            sources = [SourceEdge(w.id, known.id) for w in draft.witnesses if w.id not in desk.graph.sources(known.id)]
+        else:
+            trait = _new_trait(desk, draft, note)
+            near.add(trait, note.vector, [c for witness in draft.witnesses for c in near.origins(witness.id)])
+            nodes, vectors = [trait], {trait.id: note.vector}
+            sources = [SourceEdge(witness.id, trait.id) for witness in draft.witnesses]
+            pairs = local_trait_pairs(near, trait, [*states, *episodes])
+    pairs = unique([*pairs, *distant_pairs(near, [*nodes, *states], desk.settings)])
+    return Lesson(tuple(nodes), vectors, tuple(sources), tuple(_judged(desk, pairs).values()), consolidates=True)
+
+
+def _new_trait(desk: Desk, draft: TraitDraft, note: Annotation) -> Trait:
+    last = max(draft.witnesses, key=by_time)
+    return Trait(desk.new_id(Kind.TRAIT), draft.text, last.moment, note.keywords, note.domains)
+
+
+def _same_trait(near: Neighbourhood, note: Annotation) -> Node | None:
+    for other in near.of_kind(Kind.TRAIT):
+        if float(note.vector @ near.vector(other.id)) >= SAME_COSINE:
+            return other
+    return None
+
+
+def _trait_notes(near: Neighbourhood, states: Sequence[Node], desk: Desk) -> list[Node]:
+    """The new States with the older ones most like them: a disposition shows over time, not within two days."""
+    older = {other.id: other for state in states for other in near.by_meaning(state, Kind.STATE, 2)}
+    return sorted({**older, **{state.id: state for state in states}}.values(), key=by_time)
+
+
+def derived_from(desk: Desk, contexts: Sequence[Context], kind: Kind) -> list[Node]:
+    """The nodes of a kind made from these Contexts, each once, in order."""
+    ids = dict.fromkeys(i for context in contexts for i in desk.graph.derived(context.id))
+    return [node for node in (desk.graph[i] for i in ids) if node.kind is kind]
+
+
+def _judged(desk: Desk, pairs: Sequence[Pair]) -> dict[frozenset[NodeId], Judgement]:
+    judgements = judge_pairs(desk.model, pairs, desk.decide)
+    return {frozenset((judgement.source, judgement.target)): judgement for judgement in judgements}

@@ -1,0 +1,290 @@
+"""PersonaMemory: one person's memory, opened, wired and closed. The only place where store, models and stages meet.
+
+Observing stores a turn at once and marks it pending. Learning takes pending turns up, whenever it is called, in whatever process; each
+lesson lands in one transaction, so it may be stopped at any moment. Recalling and answering read the same graph.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from pgmem_local.answering import Answer, Citation, Notes, answer, cite
+from pgmem_local.construction import pipeline as construction
+from pgmem_local.construction.annotate import Annotation, Annotator
+from pgmem_local.construction.desk import Desk
+from pgmem_local.construction.extract import Reading
+from pgmem_local.construction.judge import judge_for
+from pgmem_local.conversation import Exchange
+from pgmem_local.graph.edges import EvidenceEdge
+from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
+from pgmem_local.lesson import Lesson
+from pgmem_local.ports import ChatModel, Embedder, Spent
+from pgmem_local.retrieval.assemble import Evidence
+from pgmem_local.retrieval.pipeline import Retrieval, retrieve
+from pgmem_local.retrieval.portrait import portrait
+from pgmem_local.retrieval.query import ask_query
+from pgmem_local.retrieval.serialise import serialise
+from pgmem_local.settings import Settings
+from pgmem_local.store.sqlite import Added, Arrival, MemoryStore
+from pgmem_local.store.vectors import VectorIndexes
+
+WINDOW = 8
+"""Contexts learned together: their prompts are decoded in one batch, their lessons land one by one."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far learning is: Contexts learned of those that were pending, and what it cost so far."""
+
+    done: int
+    total: int
+    spent: Spent
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why a node is there: the lines it rests on, what was made from it, and the evidence around it."""
+
+    citation: Citation
+    derived: tuple[Node, ...]
+    evidence: tuple[tuple[EvidenceEdge, Node], ...]
+
+
+class PersonaMemory:
+    """A memory with its models. Models are opened when first needed: looking at what is known loads no language model.
+
+    open_model and open_embedder are called at most once. Safe to share between threads; learning holds the lock a window at a time.
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        open_model: Callable[[], ChatModel],
+        open_embedder: Callable[[], Embedder],
+        settings: Settings | None = None,
+    ) -> None:
+        self.store = store
+        self.settings = settings or Settings()
+        self._lock = threading.RLock()
+        self._open_model, self._open_embedder = open_model, open_embedder
+        self._model: ChatModel | None = None
+        self._embedder: Embedder | None = None
+        self._annotator: Annotator | None = None
+        self.vectors = VectorIndexes(store)
+        self.graph = store.load_graph()
+        self._revision = store.revision
+
+    @classmethod
+    def open(
+        cls, home: Path | None = None, profile: str = "default", model: str | None = None, settings: Settings | None = None
+    ) -> PersonaMemory:
+        """Open or begin the memory in `home` with the real models; `model` is a name of the registry or a path.
+
+        Raises StoreError where it cannot lie there. ModelFileError comes later, when a model is first needed and missing.
+        """
+        from pgmem_local.runtime.opening import open_chat_model, open_embedder
+
+        settings = settings or Settings()
+        store = MemoryStore.open(home, profile, settings.construction.chunk_exchanges)
+        return cls(store, lambda: open_chat_model(model), open_embedder, settings)
+
+    def __enter__(self) -> PersonaMemory:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Save the indexes and free models and files, each even where another fails."""
+        with self._lock, ExitStack() as stack:
+            stack.callback(self.store.close)
+            for opened in (self._model, self._embedder):
+                if opened is not None:
+                    stack.callback(opened.close)
+            stack.callback(self.vectors.save)
+            self._model = self._embedder = self._annotator = None
+
+    # ---------------------------------------------------------------- models
+
+    @property
+    def model(self) -> ChatModel:
+        with self._lock:
+            if self._model is None:
+                self._model = self._open_model()
+            return self._model
+
+    @property
+    def embedder(self) -> Embedder:
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = self._open_embedder()
+                self._accept_embedder(self._embedder)
+            return self._embedder
+
+    @property
+    def annotator(self) -> Annotator:
+        with self._lock:
+            if self._annotator is None:
+                self._annotator = Annotator(self.embedder)
+            return self._annotator
+
+    def _accept_embedder(self, embedder: Embedder) -> None:
+        """Vectors of another embedder are made anew from the stored texts: they could not be compared."""
+        stored = self.store.vector_identity()
+        if stored is not None and stored != embedder.identity:
+            nodes = [node for kind in Kind for node in self.graph.of_kind(kind)]
+            vectors = embedder.embed([node.text for node in nodes])
+            self.store.replace_vectors(embedder.identity, {node.id: row for node, row in zip(nodes, vectors, strict=True)})
+            self.vectors.refresh()
+        self.store.expect_vectors(embedder.identity, embedder.dimension)
+
+    # ---------------------------------------------------------------- observing and learning
+
+    def observe(self, exchanges: Sequence[Exchange]) -> Added:
+        """Store exchanges as pending Contexts; those already known change nothing and need no model."""
+        with self._lock:
+            known = self.store.known_keys(exchange.key for exchange in exchanges)
+            fresh = [exchange for exchange in exchanges if exchange.key not in known]
+            notes = iter(self.annotator.annotate([exchange.said.text for exchange in fresh]) if fresh else [])
+            added = self.store.add([self._arrival(exchange, exchange.key in known, notes) for exchange in exchanges])
+            self._take_in([self.store.node(identifier) for identifier in added.new])
+            return added
+
+    def _arrival(self, exchange: Exchange, known: bool, notes: Iterator[Annotation]) -> Arrival:
+        if known:
+            return Arrival(exchange)
+        note = next(notes)
+        return Arrival(exchange, note.keywords, note.domains, note.vector)
+
+    def _take_in(self, nodes: Sequence[Node]) -> None:
+        """Follow in memory what this process has just committed."""
+        self.graph.add(nodes)
+        if nodes:
+            self.vectors.add([node.id for node in nodes], self.store.vectors_of([node.id for node in nodes]))
+        self._revision = self.store.revision
+
+    def refresh(self) -> None:
+        """Follow what another process has written."""
+        with self._lock:
+            if self.store.revision != self._revision:
+                self.graph = self.store.load_graph()
+                self.vectors.refresh()
+                self._revision = self.store.revision
+
+    def learn(self, report: Callable[[Progress], None] | None = None, going_on: str | None = None) -> Spent:
+        """Take up everything pending; what it cost. The chunk of a session still `going_on` stays open.
+
+        Raises StoreBusy where another process is learning. May be interrupted at any moment: what has landed stays.
+        """
+        total, done, spent = len(self.store.pending()), 0, Spent()
+        with self.store.learning():
+            self.refresh()
+            while window := self.store.pending()[:WINDOW]:
+                cost = self._learn_window([context for context, _ in window])
+                spent, done = spent + cost + self._close_chunks(going_on), done + len(window)
+                if report is not None:
+                    report(Progress(done, max(total, done), spent))
+            spent += self._close_chunks(going_on)
+            if self.store.unconsolidated_chunks():
+                spent += self._consolidate()
+            self.vectors.save()
+        return spent
+
+    def _desk(self) -> Desk:
+        judge = judge_for(self.model.identity)
+        return Desk(
+            self.model, self.annotator, self.graph, self.vectors, self.store.next_id, self.settings.construction, judge
+        )
+
+    def _learn_window(self, contexts: Sequence[NodeId]) -> Spent:
+        with self._lock:
+            readings = [Reading(self._context(identifier), self._said_before(identifier)) for identifier in contexts]
+            lessons = construction.learn_contexts(self._desk(), readings)
+            return self._land(lessons)
+
+    def _close_chunks(self, going_on: str | None) -> Spent:
+        spent = Spent()
+        for chunk in self.store.chunks_to_close(going_on):
+            with self._lock:
+                contexts = [self._context(identifier) for identifier in self.store.chunk_contexts(chunk)]
+                spent += self._land([construction.close_chunk(self._desk(), chunk, contexts)])
+            if len(self.store.unconsolidated_chunks()) >= self.settings.construction.trait_interval:
+                spent += self._consolidate()
+        return spent
+
+    def _consolidate(self) -> Spent:
+        with self._lock:
+            chunks = self.store.unconsolidated_chunks()
+            contexts = [self._context(i) for chunk in chunks for i in self.store.chunk_contexts(chunk)]
+            return self._land([construction.consolidate(self._desk(), contexts)])
+
+    def _land(self, lessons: Sequence[Lesson]) -> Spent:
+        """Commit lessons in order, each in a transaction of its own; the cost of their common calls goes with the first."""
+        booked = self.model.ledger.take()
+        for place, lesson in enumerate(lessons):
+            self.store.land(replace(lesson, spent=booked if place == 0 else {}))
+            self.graph.add(lesson.nodes, lesson.sources, lesson.judgements)
+            if lesson.nodes:
+                self.vectors.add([node.id for node in lesson.nodes], np.stack([lesson.vectors[node.id] for node in lesson.nodes]))
+        self._revision = self.store.revision
+        return sum(booked.values(), Spent())
+
+    def _context(self, identifier: NodeId) -> Context:
+        node = self.graph[identifier]
+        assert isinstance(node, Context)
+        return node
+
+    def _said_before(self, identifier: NodeId) -> str | None:
+        """The reply of the exchange before this one in its session: what the user's words may answer."""
+        context = self._context(identifier)
+        if context.session is None or context.moment is None:
+            return None
+        replies = [
+            (other.moment, other.reply)
+            for other in self.graph.of_kind(Kind.CONTEXT)
+            if isinstance(other, Context) and other.session == context.session and other.moment and other.moment < context.moment
+        ]
+        return max(replies, key=lambda entry: entry[0], default=(context.moment, None))[1]
+
+    # ---------------------------------------------------------------- recalling and answering
+
+    def recall(self, question: str) -> Retrieval:
+        """What the memory holds on a question; no language model is asked."""
+        with self._lock:
+            self.refresh()
+            return retrieve(self.graph, self.vectors, ask_query(question, self.embedder), self.settings.retrieval)
+
+    def notes(self, evidence: Evidence, tokens: int) -> Notes:
+        """Evidence as the model sees it, within a budget of its tokens."""
+        serialised = serialise(evidence, tokens, self.model.count)
+        return Notes(serialised.text, serialised.labels)
+
+    def ask(self, question: str) -> tuple[Answer, Retrieval]:
+        """An answer that cites its nodes, with the retrieval it rests on."""
+        retrieval = self.recall(question)
+        with self._lock:
+            notes = self.notes(retrieval.evidence, self.settings.answer.evidence_tokens)
+            return answer(self.model, self.graph, question, notes, self.settings.answer), retrieval
+
+    def me(self) -> Evidence:
+        """Everything the memory holds about its owner now, by kind and status."""
+        with self._lock:
+            self.refresh()
+            return portrait(self.graph, self.settings.retrieval)
+
+    def why(self, identifier: NodeId) -> Reasons:
+        """How a node came about. Raises UnknownNode."""
+        with self._lock:
+            self.refresh()
+            citation = cite(self.graph, identifier, self.graph[identifier].text)
+            derived = tuple(self.graph[i] for i in self.graph.derived(identifier))
+            edges = self.graph.evidence(identifier)
+            others = [self.graph[edge.target if edge.source == identifier else edge.source] for edge in edges]
+            return Reasons(citation, derived, tuple(zip(edges, others, strict=True)))
