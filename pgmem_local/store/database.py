@@ -1,0 +1,126 @@
+"""One SQLite connection, shared by threads under one lock: short read and write transactions, and errors that say what to do.
+
+Transactions are context managers and no method of the store hands one out, so no model call can run inside one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pgmem_local.errors import StoreBusy, StoreError
+from pgmem_local.store.place import private_file
+from pgmem_local.store.schema import check_version, migrate
+
+
+class Database:
+    """The connection to one memory. `wal` is False where shared memory between processes cannot be trusted (network disks)."""
+
+    def __init__(self, path: Path, wal: bool, busy_seconds: float) -> None:
+        self._path = path
+        self._busy_seconds = busy_seconds
+        self._lock = threading.RLock()
+        private_file(path)  # SQLite gives -wal and -shm the rights of the database itself
+        with _explained(path):
+            self._connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None, check_same_thread=False)
+        try:
+            self._configure(wal)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _configure(self, wal: bool) -> None:
+        connection = self._connection
+        connection.row_factory = sqlite3.Row
+        connection.create_function("folded", 1, folded, deterministic=True)
+        with _explained(self._path):
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("PRAGMA temp_store = MEMORY")  # no copy of the user's words in a folder of temporary files
+            self._set_journal("wal" if wal else "delete")
+            up_to_date = check_version(connection)
+        if not up_to_date:
+            with self.write():
+                migrate(connection)
+
+    def _set_journal(self, mode: str) -> None:
+        """SQLite does not wait for other processes here, so we do: two that open a new memory at once would fail otherwise."""
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                if self._connection.execute("PRAGMA journal_mode").fetchone()[0] != mode:
+                    self._connection.execute(f"PRAGMA journal_mode = {mode}")
+                return
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view of the database, whatever other processes write meanwhile."""
+        with self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing. Raises StoreBusy where another process holds the write lock too long.
+
+        A transaction that changed a row raises the memory's revision by one; one that changed nothing leaves no trace.
+        """
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            before = connection.total_changes
+            yield connection
+            if connection.total_changes != before:
+                connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'revision'")
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with self._lock, _explained(self._path):
+            self._connection.execute(begin)
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+def folded(text: str) -> str:
+    """Text as it is compared: without case, in any script, however its accents are encoded."""
+    return unicodedata.normalize("NFC", text.casefold())
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _store_error(error, path) from error
+
+
+def _store_error(error: sqlite3.Error, path: Path) -> StoreError:
+    reason = str(error)
+    if _is_busy(error):
+        return StoreBusy("another process is writing to this memory and did not finish in time; try again when it is done")
+    if "readonly" in reason or "unable to open" in reason:
+        return StoreError(f"cannot write {path} ({reason}); free the folder or choose another --home")
+    if "full" in reason:
+        return StoreError(f"the disk of {path} is full; nothing was written, free some space and try again")
+    if "malformed" in reason or "not a database" in reason:
+        return StoreError(f"{path} is damaged or is not a memory ({reason}); put a copy of it back, or move it away to begin anew")
+    return StoreError(f"{path}: {reason}")
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))

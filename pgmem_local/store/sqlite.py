@@ -1,0 +1,334 @@
+"""MemoryStore: everything one person's memory holds, on disk. A turn is stored at once and waits as pending; what it taught (a
+Lesson) lands in one transaction that clears the mark, so that a process may die at any moment.
+
+The graph in memory and the vector indexes are derived from here and can always be rebuilt.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from pgmem_local.conversation import Exchange
+from pgmem_local.errors import StoreBusy, StoreError, UnknownNode
+from pgmem_local.graph.edges import Relation
+from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, node_id
+from pgmem_local.graph.persona_graph import PersonaGraph
+from pgmem_local.lesson import Lesson
+from pgmem_local.ports import Spent, Vectors
+from pgmem_local.settings import ConstructionSettings
+from pgmem_local.store import chunks, embeddings, integrity, rows
+from pgmem_local.store.database import Database, folded
+from pgmem_local.store.embeddings import VectorRows, VectorSpace
+from pgmem_local.store.learning import learning_lock
+from pgmem_local.store.place import DEFAULT_PROFILE, Place, locate
+
+BUSY_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An exchange with its words and its vector. The vector may be None for one the store is known to hold."""
+
+    exchange: Exchange
+    keywords: frozenset[str] = frozenset()
+    domains: frozenset[str] = frozenset()
+    vector: Vectors | None = None
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of arrivals: new Contexts, exchanges held already, and held ones whose missing reply was filled in."""
+
+    new: tuple[NodeId, ...] = ()
+    known: int = 0
+    completed: int = 0
+
+
+class MemoryStore:
+    """One profile's memory. Safe to share between threads; other processes may read and add turns at the same time."""
+
+    def __init__(self, place: Place, database: Database, chunk_exchanges: int) -> None:
+        self.place = place
+        self._database = database
+        self._chunk_exchanges = chunk_exchanges
+        self._space: VectorSpace | None = None
+        self._given: dict[Kind, int] = {}
+
+    @classmethod
+    def open(
+        cls,
+        home: Path | None = None,
+        profile: str = DEFAULT_PROFILE,
+        chunk_exchanges: int = ConstructionSettings.chunk_exchanges,
+        busy_seconds: float = BUSY_SECONDS,
+    ) -> MemoryStore:
+        """Open or begin a memory. Raises StoreError where it cannot lie or was written by a newer release."""
+        place = locate(home, profile)
+        place.prepare()
+        database = Database(place.database, wal=place.warning is None, busy_seconds=busy_seconds)
+        return cls(place, database, chunk_exchanges)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> MemoryStore:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    # Turns come in
+
+    def add(self, arrivals: Sequence[Arrival]) -> Added:
+        """Store what is new as pending Contexts, all or nothing. An exchange that is known changes no row."""
+        new: list[NodeId] = []
+        completed = 0
+        with self._database.write() as connection:
+            for arrival in arrivals:
+                if not _holds(connection, arrival.exchange.key):
+                    new.append(self._add_context(connection, arrival))
+                elif _complete(connection, arrival.exchange):
+                    completed += 1
+        return Added(tuple(new), len(arrivals) - len(new) - completed, completed)
+
+    def _add_context(self, connection: sqlite3.Connection, arrival: Arrival) -> NodeId:
+        exchange, said = arrival.exchange, arrival.exchange.said
+        if arrival.vector is None:
+            raise StoreError("a new exchange came without its vector; embed it and add it again")
+        identifier = node_id(Kind.CONTEXT, rows.last_number(connection, Kind.CONTEXT) + 1)
+        context = Context(
+            identifier, said.text, said.moment, arrival.keywords, arrival.domains, exchange.key, said.session, exchange.reply
+        )
+        rows.insert_context(connection, context, chunks.chunk_for(connection, exchange, self._chunk_exchanges))
+        embeddings.insert_vectors(connection, self._space, {identifier: arrival.vector})
+        return identifier
+
+    def known_keys(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys whose exchanges are stored: they need no vector and no model."""
+        with self._database.read() as connection:
+            return {key for key in keys if _holds(connection, key)}
+
+    # What is left to learn
+
+    def pending(self) -> list[tuple[NodeId, int]]:
+        """(Context, its chunk) in learning order: chunk by chunk in event time, undated ones last."""
+        with self._database.read() as connection:
+            return chunks.pending(connection)
+
+    def chunks_to_close(self, except_label: str | None = None) -> list[int]:
+        """Open chunks with nothing pending, oldest first, without that of a session still going on."""
+        with self._database.read() as connection:
+            return chunks.to_close(connection, except_label)
+
+    def unconsolidated_chunks(self) -> list[int]:
+        """Closed chunks that no offline pass has seen, oldest first."""
+        with self._database.read() as connection:
+            return chunks.unconsolidated(connection)
+
+    def chunk_contexts(self, chunk: int) -> list[NodeId]:
+        with self._database.read() as connection:
+            return chunks.contexts(connection, chunk)
+
+    def chunk_label(self, chunk: int) -> str:
+        """The session or the day a chunk belongs to."""
+        with self._database.read() as connection:
+            row = connection.execute("SELECT label FROM chunks WHERE id = ?", (chunk,)).fetchone()
+        if row is None:
+            raise StoreError(f"the memory holds no chunk {chunk}; `pgmem stats` counts them")
+        return str(row["label"])
+
+    # What was learned
+
+    @contextmanager
+    def learning(self) -> Iterator[None]:
+        """Be the one process that learns. Raises StoreBusy at once where another is."""
+        with learning_lock(self.place.learning_lock):
+            yield
+
+    def next_id(self, kind: Kind) -> NodeId:
+        """An id for a node of a coming lesson: never one given before, landed or deleted."""
+        with self._database.read() as connection:
+            number = max(rows.last_number(connection, kind), self._given.get(kind, 0)) + 1
+            self._given[kind] = number
+        return node_id(kind, number)
+
+    def land(self, lesson: Lesson) -> None:
+        """Store all that a lesson holds, or nothing of it. Raises StoreBusy where another process took its ids."""
+        if any(isinstance(node, Context) for node in lesson.nodes) or {node.id for node in lesson.nodes} != set(lesson.vectors):
+            raise StoreError("a lesson brings new States, Episodes and Traits with one vector each; Contexts come in by `add`")
+        with self._database.write() as connection:
+            for node in lesson.nodes:
+                if _exists(connection, node.id):
+                    raise StoreBusy(f"another process learned {node.id} meanwhile; learn these turns again")
+                rows.insert_node(connection, node)
+            embeddings.insert_vectors(connection, self._space, lesson.vectors)
+            rows.insert_sources(connection, lesson.sources)
+            rows.insert_judgements(connection, lesson.judgements)
+            rows.add_spent(connection, lesson.spent)
+            _mark(connection, lesson)
+
+    def delete(self, identifiers: Iterable[NodeId]) -> int:
+        """Remove nodes with their words, vectors and edges; how many there were. What was made from them, the caller names."""
+        with self._database.write() as connection:
+            return sum(connection.execute("DELETE FROM nodes WHERE id = ?", (one,)).rowcount for one in set(identifiers))
+
+    # What is known
+
+    def load_graph(self) -> PersonaGraph:
+        graph = PersonaGraph()
+        with self._database.read() as connection:
+            graph.add(rows.read_nodes(connection), rows.read_sources(connection), rows.read_judgements(connection))
+        return graph
+
+    def node(self, identifier: NodeId) -> Node:
+        """Raises UnknownNode."""
+        with self._database.read() as connection:
+            node = rows.read_node(connection, identifier)
+        if node is None:
+            raise UnknownNode(f"the memory holds no node {identifier!r}; `pgmem me` and `pgmem recall` show ids")
+        return node
+
+    def search_text(self, term: str, limit: int) -> list[NodeId]:
+        """Nodes whose words or reply hold this very term in any case, newest first; no character is a wildcard."""
+        if not term:
+            return []
+        with self._database.read() as connection:
+            found = connection.execute(
+                """SELECT id FROM nodes LEFT JOIN contexts ON node = id
+                   WHERE instr(folded(text), :term) OR instr(folded(ifnull(reply, '')), :term)
+                   ORDER BY utc DESC, kind, number LIMIT :limit""",
+                {"term": folded(rows.clean(term)), "limit": limit},
+            )
+            return [row["id"] for row in found]
+
+    # Vectors
+
+    def expect_vectors(self, identity: str, dimension: int) -> None:
+        """Name the embedder whose vectors will be added. Raises StoreError where the stored ones are another's."""
+        space = VectorSpace(identity, dimension)
+        with self._database.read() as connection:
+            embeddings.check_space(connection, space)
+        self._space = space
+
+    def vector_identity(self) -> str | None:
+        """The embedder the stored vectors come from; None where there are none."""
+        space = self.vector_space()
+        return space.identity if space else None
+
+    def vector_space(self) -> VectorSpace | None:
+        with self._database.read() as connection:
+            return embeddings.stored_space(connection)
+
+    def vector_ids(self, kind: Kind) -> list[NodeId]:
+        with self._database.read() as connection:
+            return embeddings.read_ids(connection, kind)
+
+    def vector_rows(self, kind: Kind) -> VectorRows:
+        with self._database.read() as connection:
+            return embeddings.read_all(connection, kind)
+
+    def vectors_of(self, identifiers: Iterable[NodeId]) -> Vectors:
+        """One row an id, in their order. Raises UnknownNode for an id without a vector."""
+        with self._database.read() as connection:
+            return embeddings.read_some(connection, identifiers)
+
+    def replace_vectors(self, identity: str, vectors: Mapping[NodeId, Vectors]) -> None:
+        """Put another embedder's vectors in place of all, at once. Raises StoreBusy where a node came in meanwhile."""
+        dimension = next((len(vector) for vector in vectors.values()), 0)
+        space = VectorSpace(identity, dimension)
+        with self._database.write() as connection:
+            live = [row["id"] for row in connection.execute("SELECT id FROM nodes")]
+            if missing := [identifier for identifier in live if identifier not in vectors]:
+                raise StoreBusy(f"{len(missing)} nodes have no new vector, {missing[0]} among them; embed all of the memory again")
+            connection.execute("DELETE FROM vectors")
+            embeddings.insert_vectors(connection, space, {identifier: vectors[identifier] for identifier in live})
+        self._space = space if dimension else self._space
+
+    # Figures and side notes
+
+    @property
+    def revision(self) -> int:
+        """Raised by every write that changed something, in whatever process."""
+        return int(self.meta("revision") or 0)
+
+    def meta(self, key: str) -> str | None:
+        with self._database.read() as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row["value"]) if row else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        with self._database.write() as connection:
+            connection.execute(
+                """INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value
+                   WHERE value <> excluded.value""",
+                (key, value),
+            )
+
+    def spent(self) -> dict[str, Spent]:
+        """What learning cost so far, by task."""
+        with self._database.read() as connection:
+            return rows.read_spent(connection)
+
+    def counts(self) -> dict[str, int]:
+        """Nodes by kind, judged pairs by relation, and `sources`, `pending`, `chunks`, `open_chunks`, `turns_learned`."""
+        counts = {name.value: 0 for name in (*Kind, *Relation)}
+        with self._database.read() as connection:
+            counts.update((row["name"], int(row["number"])) for row in connection.execute(_COUNTS))
+        return counts
+
+    def integrity_check(self) -> list[str]:
+        """What is wrong with the files, in words; empty where nothing is."""
+        with self._database.read() as connection:
+            return integrity.problems(connection)
+
+
+_COUNTS = """
+    SELECT kind AS name, count(*) AS number FROM nodes GROUP BY kind
+    UNION ALL SELECT relation, count(*) FROM judgements GROUP BY relation
+    UNION ALL SELECT 'sources', count(*) FROM source_edges
+    UNION ALL SELECT 'pending', count(*) FROM contexts WHERE NOT learned
+    UNION ALL SELECT 'chunks', count(*) FROM chunks
+    UNION ALL SELECT 'open_chunks', count(*) FROM chunks WHERE NOT closed
+    UNION ALL SELECT 'turns_learned', ifnull((SELECT value FROM meta WHERE key = 'turns_learned'), 0)
+"""
+
+
+def _holds(connection: sqlite3.Connection, key: str) -> bool:
+    return connection.execute("SELECT 1 FROM contexts WHERE key = ?", (key,)).fetchone() is not None
+
+
+def _exists(connection: sqlite3.Connection, identifier: NodeId) -> bool:
+    return connection.execute("SELECT 1 FROM nodes WHERE id = ?", (identifier,)).fetchone() is not None
+
+
+def _complete(connection: sqlite3.Connection, exchange: Exchange) -> bool:
+    """Fill in a reply that was missing when the exchange was stored."""
+    if exchange.reply is None:
+        return False
+    done = connection.execute(
+        "UPDATE contexts SET reply = ? WHERE key = ? AND reply IS NULL", (rows.clean(exchange.reply), exchange.key)
+    )
+    return done.rowcount > 0
+
+
+def _mark(connection: sqlite3.Connection, lesson: Lesson) -> None:
+    """Clear the pending marks, close the chunk, note the offline pass; a Context learned twice counts once."""
+    learned = sum(
+        connection.execute("UPDATE contexts SET learned = 1 WHERE node = ? AND NOT learned", (identifier,)).rowcount
+        for identifier in lesson.learned
+    )
+    if learned:
+        connection.execute(
+            """INSERT INTO meta VALUES ('turns_learned', :turns)
+               ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + :turns""",
+            {"turns": learned},
+        )
+    if lesson.closes is not None:
+        connection.execute("UPDATE chunks SET closed = 1 WHERE id = ?", (lesson.closes,))
+    if lesson.consolidates:
+        connection.execute("UPDATE chunks SET consolidated = 1 WHERE closed AND NOT consolidated")
