@@ -59,9 +59,11 @@ class Completion:
 
 @dataclass
 class Spent:
-    """Running cost of one task: calls, prompt tokens evaluated, prompt tokens reused, tokens written, seconds."""
+    """Running cost of one task: prompts written after (calls), prompts only read, prompt tokens evaluated, prompt tokens reused,
+    tokens written, seconds."""
 
     calls: int = 0
+    reads: int = 0
     evaluated: int = 0
     reused: int = 0
     written: int = 0
@@ -70,6 +72,7 @@ class Spent:
     def __add__(self, other: Spent) -> Spent:
         return Spent(
             self.calls + other.calls,
+            self.reads + other.reads,
             self.evaluated + other.evaluated,
             self.reused + other.reused,
             self.written + other.written,

@@ -21,9 +21,9 @@ class ConstructionSettings:
     state_top_by_words: int = 8
     episode_top_by_meaning: int = 4
     episode_top_by_words: int = 4
-    utterance_words: int = 40
+    utterance_words: int = 22
     """Ours: a diary entry is read in pieces of about this many words, whole sentences; each yields at most one State."""
-    verbatim_episode_words: int = 90
+    verbatim_episode_words: int = 150
     """Ours: a chunk shorter than this is its own summary; summarising it costs a call and loses facts."""
     note_tokens: int = 40
     episode_tokens: int = 110

@@ -6,6 +6,7 @@ embedding, scope from how many words a note hangs on: measured, a small model's 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -71,13 +72,19 @@ class Annotator:
         return self._embedder.identity
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """One annotation a text. The word "User" that notes begin with is left out: it would make all of them alike."""
         if not texts:
             return []
+        texts = [_bare(text) for text in texts]
         if self._labels is None:
             self._labels = self._embedder.embed(list(DOMAINS.values()))
         vectors = self._embedder.embed(texts)
         nearness = vectors @ self._labels.T
         return [Annotation(v, keywords(text), _labels(row)) for text, v, row in zip(texts, vectors, nearness, strict=True)]
+
+
+def _bare(note: str) -> str:
+    return re.sub(r"\bUser(?:'s)?\b ?", "", note) or note
 
 
 def _labels(nearness: Vectors) -> frozenset[str]:

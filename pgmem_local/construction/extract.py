@@ -24,7 +24,7 @@ from pgmem_local.words import keywords
 
 GATE_LOG_ODDS = 1.7
 """Sum of the two gates' log-odds above which an utterance is taken to reveal a State: best F1 on 120 labelled messages."""
-SUPPORTED_SHARE = 0.6
+SUPPORTED_SHARE = 0.34
 """Share of a note's keywords that must stand in the turn or in what it answers."""
 TRAIT_NOTES = 8
 TRAIT_WITNESSES = 2
@@ -50,12 +50,15 @@ class Utterance:
     reading: Reading
 
     @property
+    def answers(self) -> str:
+        """The assistant's words that the message may answer, as a line before it."""
+        return f"Assistant: {one_line(self.reading.before)[-400:]}\n" if self.reading.before else ""
+
+    @property
     def surroundings(self) -> str:
-        """What comes before the message in a prompt: the assistant's words, or the entry the piece is from."""
-        before = f"Assistant: {one_line(self.reading.before)[-400:]}\n" if self.reading.before else ""
-        if self.text != one_line(self.reading.context.text):
-            before += f"Entry: {one_line(self.reading.context.text)}\n"
-        return before
+        """All that helps to understand a piece: what it answers, and the entry it is from."""
+        whole = one_line(self.reading.context.text)
+        return self.answers if self.text == whole else f"{self.answers}Entry: {whole}\n"
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,9 @@ def utterances(reading: Reading, words: int) -> list[Utterance]:
 
 def state_log_odds(model: ChatModel, spoken: Sequence[Utterance]) -> NDArray[np.float64]:
     """How strongly each utterance reveals a State of the user, shape (utterances,): two probes, added."""
-    keep = [load("state_gate").ask(_slots(u)) for u in spoken]
-    whose = [load("state_subject").ask(_slots(u)) for u in spoken]
+    slots = [{"before": u.answers, "message": u.text} for u in spoken]
+    keep = [load("state_gate").ask(one) for one in slots]
+    whose = [load("state_subject").ask(one) for one in slots]
     reveals = model.choose(keep, YES_NO)
     subject = model.choose(whose, (" writer", " other", " nobody"))
     result: NDArray[np.float64] = log_odds(reveals) + subject[:, 0] - np.logaddexp(subject[:, 1], subject[:, 2])
@@ -212,6 +216,13 @@ def extract_trait(model: ChatModel, notes: Sequence[Node], settings: Constructio
         return None
     text = text if text.startswith("User") else f"User {text[:1].lower()}{text[1:]}"
     check = load("trait_check")
+    if any(_says_the_same(text, note) for note in shown):
+        return None  # a note said again is no disposition
     borne_out = log_odds(model.choose([check.ask({"trait": text, "note": one_line(note.text)}) for note in shown], YES_NO)) > 0
     witnesses = tuple(note for note, true in zip(shown, borne_out, strict=True) if true)
     return TraitDraft(text, witnesses) if len(witnesses) >= TRAIT_WITNESSES else None
+
+
+def _says_the_same(text: str, note: Node) -> bool:
+    """Whether all that a trait says stands in one note already."""
+    return keywords(text.removeprefix("User")) <= note.keywords

@@ -26,11 +26,13 @@ from pgmem_local.words import keywords
 
 RELATIONS = tuple(Relation)
 QUESTIONS = ("same", "confirm", "tension", "replaced", "still")
-GATE_COSINE = 0.20
-GATE_COSINE_EPISODE = 0.35
+GATE_COSINE = 0.15
+GATE_COSINE_EPISODE = 0.30
 """Below this cosine a pair without a word in common is irrelevant without a call; episodes hold much that bears on nothing."""
-EVIDENCE_PROBABILITY = 0.45
+EVIDENCE_PROBABILITY = 0.5
 """A relation less likely than this is doubt."""
+PRIORS = np.array([0.20, 0.07, 0.10, 0.63])
+"""How common the relations are among the pairs that pass the gate; the head was fitted on equal parts of each."""
 EXCERPT_WORDS = 40
 GENERIC_HEAD = "qwen2.5-coder-1.5b"
 
@@ -60,16 +62,15 @@ def judge_pairs(model: ChatModel, pairs: Sequence[Pair], decide: Callable[[ChatM
 
 def is_hopeless(pair: Pair) -> bool:
     """The gate: neither meaning nor words give the pair a chance."""
-    is_event = Kind.EPISODE in (pair.earlier.kind, pair.later.kind)
-    if pair.cosine >= (GATE_COSINE_EPISODE if is_event else GATE_COSINE):
-        return False
-    return is_event or not (pair.earlier.keywords & pair.later.keywords)
+    if Kind.EPISODE in (pair.earlier.kind, pair.later.kind):
+        return pair.cosine < GATE_COSINE_EPISODE
+    return pair.cosine < GATE_COSINE and not pair.earlier.keywords & pair.later.keywords
 
 
 def _judgement(pair: Pair, verdict: Verdict | None) -> Judgement:
     if verdict is None:
         return Judgement(pair.earlier.id, pair.later.id, Relation.IRRELEVANT, 1.0, "gate")
-    chances = allowed(pair, verdict.probabilities)
+    chances = allowed(pair, verdict.probabilities * PRIORS / float(verdict.probabilities @ PRIORS))
     best = int(np.argmax(chances))
     relation = RELATIONS[best] if chances[best] >= EVIDENCE_PROBABILITY else Relation.IRRELEVANT
     return Judgement(pair.earlier.id, pair.later.id, relation, float(chances[RELATIONS.index(relation)]), verdict.judge)

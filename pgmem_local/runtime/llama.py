@@ -112,7 +112,7 @@ class LlamaChat:
     # ---------------------------------------------------------------- calls
 
     @contextmanager
-    def _accounted(self, task: str, calls: int) -> Iterator[None]:
+    def _accounted(self, task: str, calls: int = 0, reads: int = 0) -> Iterator[None]:
         with self._lock:
             self._engine.work = Work()
             began = time.perf_counter()
@@ -121,7 +121,7 @@ class LlamaChat:
             finally:
                 work = self._engine.work
                 seconds = time.perf_counter() - began
-                self.ledger.book(task, Spent(calls, work.evaluated, work.reused, work.written, seconds))
+                self.ledger.book(task, Spent(calls, reads, work.evaluated, work.reused, work.written, seconds))
 
     def _by_head(self, prompts: Sequence[Prompt]) -> list[tuple[Tokens, list[int], list[Tokens]]]:
         """Prompts grouped by head: (head, their places, their tails)."""
@@ -167,7 +167,7 @@ class LlamaChat:
     def choose(self, prompts: Sequence[Prompt], options: Sequence[str]) -> NDArray[np.float64]:
         if not prompts:
             return np.empty((0, len(options)))
-        with self._accounted(prompts[0].head.task, len(prompts)):
+        with self._accounted(prompts[0].head.task, reads=len(prompts)):
             first = [self._engine.tokenize(option, special=False)[0] for option in options]
             if len(set(first)) < len(first):
                 raise ModelError(f"options {list(options)} begin with the same token for {self._name} and cannot be told apart")

@@ -6,6 +6,7 @@ import sqlite3
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from datetime import datetime
 
 from pgmem_local.conversation import Moment
@@ -96,10 +97,10 @@ def insert_judgements(connection: sqlite3.Connection, judgements: Iterable[Judge
 
 def add_spent(connection: sqlite3.Connection, spent: Mapping[str, Spent]) -> None:
     connection.executemany(
-        """INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (task) DO UPDATE SET
-           calls = calls + excluded.calls, evaluated = evaluated + excluded.evaluated, reused = reused + excluded.reused,
+        """INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task) DO UPDATE SET
+           calls = calls + excluded.calls, reads = reads + excluded.reads, evaluated = evaluated + excluded.evaluated, reused = reused + excluded.reused,
            written = written + excluded.written, seconds = seconds + excluded.seconds""",
-        ((task, s.calls, s.evaluated, s.reused, s.written, s.seconds) for task, s in spent.items()),
+        ((task, s.calls, s.reads, s.evaluated, s.reused, s.written, s.seconds) for task, s in spent.items()),
     )
 
 
@@ -138,7 +139,7 @@ def read_judgements(connection: sqlite3.Connection) -> list[Judgement]:
 
 def read_spent(connection: sqlite3.Connection) -> dict[str, Spent]:
     rows = connection.execute("SELECT * FROM spent ORDER BY task")
-    return {row["task"]: Spent(row["calls"], row["evaluated"], row["reused"], row["written"], row["seconds"]) for row in rows}
+    return {str(row["task"]): Spent(*(row[part.name] for part in fields(Spent))) for row in rows}
 
 
 def _insert_words(connection: sqlite3.Connection, identifier: NodeId, words: Iterable[str], is_domain: bool) -> None:

@@ -90,6 +90,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE spent (
         task TEXT PRIMARY KEY,
         calls INTEGER NOT NULL,
+        reads INTEGER NOT NULL,
         evaluated INTEGER NOT NULL,
         reused INTEGER NOT NULL,
         written INTEGER NOT NULL,

@@ -52,5 +52,5 @@ def state_lesson(store: MemoryStore, text: str, source: NodeId, closes: int | No
         judgements=tuple(Judgement(one, other, Relation.SUPPORT, 0.9, "test") for one, other in pairwise(ids)),
         learned=(source,),
         closes=closes,
-        spent={"extract": Spent(1, 100, 50, 7, 0.5)},
+        spent={"extract": Spent(1, 0, 100, 50, 7, 0.5)},
     )

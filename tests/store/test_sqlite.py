@@ -148,7 +148,7 @@ def test_a_lesson_lands_whole(store: MemoryStore) -> None:
     assert graph.sources(state) == [source]
     assert store.pending() == []
     assert store.unconsolidated_chunks() == [1]
-    assert store.spent() == {"extract": Spent(1, 100, 50, 7, 0.5)}
+    assert store.spent() == {"extract": Spent(1, 0, 100, 50, 7, 0.5)}
     assert store.counts()["turns_learned"] == 1
     np.testing.assert_array_equal(store.vectors_of([state])[0], vector("likes tea"))
     assert store.integrity_check() == []
@@ -171,7 +171,7 @@ def test_costs_add_up_over_lessons(store: MemoryStore) -> None:
     source = one_context(store)
     for text in ("one", "two"):
         store.land(state_lesson(store, text, source))
-    assert store.spent() == {"extract": Spent(2, 200, 100, 14, 1.0)}
+    assert store.spent() == {"extract": Spent(2, 0, 200, 100, 14, 1.0)}
     assert store.counts()["turns_learned"] == 1
 
 
