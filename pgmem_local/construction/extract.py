@@ -26,6 +26,8 @@ GATE_LOG_ODDS = 1.7
 """Sum of the two gates' log-odds above which an utterance is taken to reveal a State: best F1 on 120 labelled messages."""
 SUPPORTED_SHARE = 0.34
 """Share of a note's keywords that must stand in the turn or in what it answers."""
+SAME_SHARE = 0.6
+"""Share of a note's keywords that a later note of the same Context must hold for the first to be left out."""
 TRAIT_NOTES = 8
 TRAIT_WITNESSES = 2
 YES_NO = (" Yes", " No")
@@ -44,10 +46,11 @@ class Reading:
 
 @dataclass(frozen=True)
 class Utterance:
-    """A piece of a turn small enough for one State, with the whole turn around it."""
+    """A piece of a turn small enough for one State, with the piece before it, which it may refer to."""
 
     text: str
     reading: Reading
+    previous: str = ""
 
     @property
     def answers(self) -> str:
@@ -56,9 +59,8 @@ class Utterance:
 
     @property
     def surroundings(self) -> str:
-        """All that helps to understand a piece: what it answers, and the entry it is from."""
-        whole = one_line(self.reading.context.text)
-        return self.answers if self.text == whole else f"{self.answers}Entry: {whole}\n"
+        """All that helps to understand a piece: what it answers, and what was said just before it."""
+        return f"{self.answers}Before: {self.previous}\n" if self.previous else self.answers
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def extract_states(model: ChatModel, readings: Sequence[Reading], settings: Cons
     spoken = [u for reading in readings for u in utterances(reading, settings.utterance_words)]
     revealing = [u for u, odds in zip(spoken, state_log_odds(model, spoken), strict=True) if odds > GATE_LOG_ODDS]
     notes = _write_notes(model, revealing, settings.note_tokens)
-    kept = [(u, note) for u, note in zip(revealing, notes, strict=True) if note and is_supported(note, u)]
+    kept = _said_once([(u, note) for u, note in zip(revealing, notes, strict=True) if note and is_supported(note, u)])
     labels = _label(model, [note for _, note in kept])
     by_context: dict[str, list[StateDraft]] = {}
     for (utterance, note), (priority, polarity) in zip(kept, labels, strict=True):
@@ -102,7 +104,7 @@ def utterances(reading: Reading, words: int) -> list[Utterance]:
             pieces[-1] = f"{pieces[-1]} {sentence}"
         else:
             pieces.append(sentence)
-    return [Utterance(piece, reading) for piece in pieces]
+    return [Utterance(piece, reading, previous) for piece, previous in zip(pieces, ["", *pieces], strict=False)]
 
 
 def state_log_odds(model: ChatModel, spoken: Sequence[Utterance]) -> NDArray[np.float64]:
@@ -127,13 +129,24 @@ def _slots(utterance: Utterance) -> dict[str, str]:
 
 
 def _write_notes(model: ChatModel, spoken: Sequence[Utterance], limit: int) -> list[str]:
-    """One note an utterance; empty where the model had nothing to say."""
+    """One note an utterance; empty where the model had nothing to say or copied one of the prompt's own examples."""
     task = load("state_note")
     written = model.write([task.ask(_slots(u)) for u in spoken], limit, stop=("\n",))
     notes = [one_line(completion.text) for completion in written]
     if any(not completion.finished and not note for completion, note in zip(written, notes, strict=True)):
         raise ModelOutputInvalid("the model wrote nothing where a note was due; the entry stays pending")
-    return [f"User {note}" if keywords(note) else "" for note in notes]
+    return [f"User {note}" if keywords(note) and note not in task.head.instructions else "" for note in notes]
+
+
+def _said_once(kept: Sequence[tuple[Utterance, str]]) -> list[tuple[Utterance, str]]:
+    """Without the notes of a Context that say mostly what a later one of it says: neighbouring pieces share their subject."""
+    result: list[tuple[Utterance, str]] = []
+    for place, (utterance, note) in enumerate(kept):
+        words = keywords(note)
+        later = [keywords(other) for piece, other in kept[place + 1 :] if piece.reading.context.id == utterance.reading.context.id]
+        if not any(len(words & others) >= SAME_SHARE * len(words) for others in later):
+            result.append((utterance, note))
+    return result
 
 
 def is_supported(note: str, utterance: Utterance) -> bool:
@@ -212,7 +225,7 @@ def extract_trait(model: ChatModel, notes: Sequence[Node], settings: Constructio
     listing = "\n".join(f"- {one_line(note.text)}" for note in shown)
     written = model.write([load("trait").ask({"notes": listing})], settings.trait_tokens, stop=("\n",))[0]
     text = one_line(written.text)
-    if not written.finished or not keywords(text) or _NOTHING.match(text):
+    if not written.finished or not keywords(text) or _NOTHING.match(text) or text in load("trait").head.instructions:
         return None
     text = text if text.startswith("User") else f"User {text[:1].lower()}{text[1:]}"
     check = load("trait_check")
