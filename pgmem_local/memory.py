@@ -7,7 +7,7 @@ lesson lands in one transaction, so it may be stopped at any moment. Recalling a
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,10 +22,11 @@ from pgmem_local.construction.desk import Desk
 from pgmem_local.construction.extract import Reading
 from pgmem_local.construction.judge import judge_for
 from pgmem_local.conversation import Exchange
+from pgmem_local.conversing import reply
 from pgmem_local.graph.edges import EvidenceEdge
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
 from pgmem_local.lesson import Lesson
-from pgmem_local.ports import ChatModel, Embedder, Spent
+from pgmem_local.ports import ChatModel, Embedder, Message, Spent
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.pipeline import Retrieval, retrieve
 from pgmem_local.retrieval.portrait import portrait
@@ -83,9 +84,15 @@ class PersonaMemory:
 
     @classmethod
     def open(
-        cls, home: Path | None = None, profile: str = "default", model: str | None = None, settings: Settings | None = None
+        cls,
+        home: Path | None = None,
+        profile: str = "default",
+        model: str | None = None,
+        settings: Settings | None = None,
+        loading: Callable[[str], None] | None = None,
     ) -> PersonaMemory:
-        """Open or begin the memory in `home` with the real models; `model` is a name of the registry or a path.
+        """Open or begin the memory in `home` with the real models; `model` is a name of the registry or a path, and `loading` hears
+        which chat model is being loaded.
 
         Raises StoreError where it cannot lie there. ModelFileError comes later, when a model is first needed and missing.
         """
@@ -93,7 +100,7 @@ class PersonaMemory:
 
         settings = settings or Settings()
         store = MemoryStore.open(home, profile, settings.construction.chunk_exchanges)
-        return cls(store, lambda: open_chat_model(model), open_embedder, settings)
+        return cls(store, lambda: open_chat_model(model, loading=loading), open_embedder, settings)
 
     def __enter__(self) -> PersonaMemory:
         return self
@@ -186,6 +193,8 @@ class PersonaMemory:
         total, done, spent = len(self.store.pending()), 0, Spent()
         with self.store.learning():
             self.refresh()
+            if total and report is not None:
+                report(Progress(0, total, spent))
             while window := self.store.pending()[:WINDOW]:
                 cost = self._learn_window([context for context, _ in window])
                 spent, done = spent + cost + self._close_chunks(going_on), done + len(window)
@@ -272,6 +281,12 @@ class PersonaMemory:
         with self._lock:
             notes = self.notes(retrieval.evidence, self.settings.answer.evidence_tokens)
             return answer(self.model, self.graph, question, notes, self.settings.answer), retrieval
+
+    def converse(self, message: str, history: Sequence[Message] = ()) -> Generator[str, None, None]:
+        """A reply to a message, piece by piece, with what the memory holds on it; nothing is stored."""
+        with self._lock:
+            notes = self.notes(self.recall(message).evidence, self.settings.chat.evidence_tokens)
+        return reply(self.model, message, notes.text, history, self.settings.chat)
 
     def me(self) -> Evidence:
         """Everything the memory holds about its owner now, by kind and status."""

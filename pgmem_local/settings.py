@@ -88,7 +88,19 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True)
+class ChatSettings:
+    """Ours: the paper holds no conversation."""
+
+    evidence_tokens: int = 700
+    """Less than for a question: a message also brings the messages before it."""
+    history_messages: int = 8
+    reply_tokens: int = 300
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True)
 class Settings:
     construction: ConstructionSettings = field(default_factory=ConstructionSettings)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
+    chat: ChatSettings = field(default_factory=ChatSettings)

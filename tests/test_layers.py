@@ -17,7 +17,7 @@ LAYERS = {
     "conversation": 0, "settings": 0, "errors": 0, "words": 0,
     "graph": 1,
     "ports": 2, "prompts": 2, "lesson": 2,
-    "construction": 3, "retrieval": 3, "answering": 3, "profiles": 3, "store": 3, "runtime": 3, "ingest": 3,
+    "construction": 3, "retrieval": 3, "answering": 3, "conversing": 3, "profiles": 3, "store": 3, "runtime": 3, "ingest": 3,
     "memory": 4,
     "cli": 5, "bench": 5, "__main__": 6,
 }  # fmt: skip

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pgmem_local.ports import ChatModel, Embedder
 
 
-def open_chat_model(name_or_path: str | Path | None = None, context_tokens: int | None = None) -> ChatModel:
-    """The chat model of this name, path, or the best one installed. Raises ModelFileError before llama.cpp sees a wrong file."""
+def open_chat_model(
+    name_or_path: str | Path | None = None, context_tokens: int | None = None, loading: Callable[[str], None] | None = None
+) -> ChatModel:
+    """The chat model of this name, path, or the best one installed. Raises ModelFileError before llama.cpp sees a wrong file.
+
+    `loading` hears the model's name before that takes its seconds.
+    """
     from pgmem_local.runtime.llama import DEFAULT_CONTEXT, LlamaChat
     from pgmem_local.runtime.model_files import find_model
     from pgmem_local.runtime.weights.checks import check_gguf
 
     found = find_model(name_or_path)
+    if loading is not None:
+        loading(found.name)
     check_gguf(found.path, found.spec)
     return LlamaChat(found.path, found.name, context_tokens or DEFAULT_CONTEXT)
 

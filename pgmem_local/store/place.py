@@ -2,6 +2,7 @@
 
     home/profiles/<profile>/memory.db      the truth
                            /learning.lock  held by the one process that learns
+                           /rejects.jsonl  records of ingested files that could not be read
                            /index/         derived, may be deleted at any time
 """
 
@@ -59,6 +60,10 @@ class Place:
     @property
     def learning_lock(self) -> Path:
         return self.folder / "learning.lock"
+
+    @property
+    def rejects(self) -> Path:
+        return self.folder / "rejects.jsonl"
 
     @property
     def warning(self) -> str | None:

@@ -1,0 +1,31 @@
+"""Opening the memory a command works on, with a word about what takes time and what looks wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import typer
+
+from pgmem_local.cli.options import Where
+from pgmem_local.memory import PersonaMemory
+
+
+def say(line: str) -> None:
+    """A line for the person at the terminal: on standard error, so that results can be piped."""
+    typer.echo(line, err=True)
+
+
+def open_memory(where: Where, say: Callable[[str], None] = say) -> PersonaMemory:
+    """The memory, to be closed by the caller; `say` hears of a chat model that is being loaded and of a doubtful place."""
+    memory = PersonaMemory.open(where.home, where.profile, where.model, loading=lambda name: say(f"loading {name} …"))
+    if warning := memory.store.place.warning:
+        say(f"pgmem: warning: {warning}")
+    return memory
+
+
+def open_to_look(where: Where) -> PersonaMemory:
+    """The memory for a command that only reads; an empty one is no error, but its owner may have meant another."""
+    memory = open_memory(where)
+    if not len(memory.graph):
+        say(f"pgmem: the memory in {memory.store.place.folder} is empty; fill it with `pgmem ingest FILE`")
+    return memory

@@ -1,0 +1,188 @@
+"""`pgmem ingest`: every record is accounted for, nothing is learned twice, and scripts can read what came of it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from pgmem_local.cli.progress import LineProgress, duration, pace
+from pgmem_local.errors import IngestError
+from pgmem_local.memory import PersonaMemory, Progress
+from pgmem_local.ports import Spent
+from tests.cli.conftest import Models, Shell, diary, entry
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return diary(tmp_path / "diary.jsonl", entry("I drink tea.", 0), entry("My knee hurts.", 1), entry("I swim now.", 2))
+
+
+def dump(pgmem: Shell) -> list[str]:
+    with sqlite3.connect(pgmem.home / "profiles" / "default" / "memory.db") as connection:
+        return list(connection.iterdump())
+
+
+def test_all_entries_are_stored_and_learned(pgmem: Shell, file: Path) -> None:
+    done = pgmem.json("ingest", str(file))
+    assert (done["entries"], done["new"], done["known"], done["rejected"]) == (3, 3, 0, 0)
+    assert done["turns_learned"] == 3
+    assert (done["learned"]["context"], done["learned"]["state"], done["learned"]["episode"]) == (3, 3, 3)
+    assert done["model_calls"] > 0
+    with pgmem.store() as store:
+        assert store.pending() == []
+
+
+def test_the_same_file_again_opens_no_model_and_changes_nothing(pgmem: Shell, models: Models, file: Path) -> None:
+    pgmem("ingest", str(file))
+    before = dump(pgmem)
+    models.opened.clear()
+    done = pgmem.json("ingest", str(file))
+    assert (done["new"], done["known"], done["model_calls"]) == (0, 3, 0)
+    assert models.opened == []
+    assert dump(pgmem) == before
+
+
+def test_bad_line_is_said_with_its_number_kept_and_ends_in_exit_code_3(pgmem: Shell, tmp_path: Path) -> None:
+    file = diary(tmp_path / "d.jsonl", entry("I drink tea."), '{"text": "cut', entry("I swim."))
+    result = pgmem("ingest", str(file))
+    assert result.exit_code == 3
+    assert "d.jsonl line 2: not valid JSON" in result.stderr
+    assert "2 entries read: 2 new" in result.stdout
+    kept = pgmem.home / "profiles" / "default" / "rejects.jsonl"
+    assert json.loads(kept.read_text("utf-8"))["raw"] == '{"text": "cut'
+    assert str(kept) in result.stdout
+
+
+def test_only_the_first_rejects_are_said_but_all_are_kept(pgmem: Shell, tmp_path: Path) -> None:
+    file = diary(tmp_path / "d.jsonl", entry("I drink tea."), *(f"[{number}]" for number in range(50)))
+    result = pgmem("ingest", str(file))
+    assert result.stderr.count("rejected: ") == 21
+    assert len((pgmem.home / "profiles" / "default" / "rejects.jsonl").read_text("utf-8").splitlines()) == 50
+
+
+def test_file_of_bad_lines_only_is_an_error(pgmem: Shell, tmp_path: Path) -> None:
+    with pytest.raises(IngestError, match="nothing could be read; what was rejected is in"):
+        pgmem("ingest", str(diary(tmp_path / "d.jsonl", "{", "[1]")))
+
+
+def test_missing_file_does_not_stop_the_others_but_is_an_error(pgmem: Shell, file: Path, tmp_path: Path) -> None:
+    result = pgmem("ingest", str(tmp_path / "absent.jsonl"), str(file), "--json")
+    assert result.exit_code == 1
+    assert "absent.jsonl does not exist" in result.stderr
+    done = json.loads(result.stdout)
+    assert done["turns_learned"] == 3
+    assert list(done["failed_files"]) == [str(tmp_path / "absent.jsonl")]
+
+
+def test_turns_left_pending_by_an_interrupted_run_are_learned_by_the_same_command(
+    pgmem: Shell, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(PersonaMemory, "learn", lambda self, report: Spent())
+        pgmem("ingest", str(file))
+    done = pgmem.json("ingest", str(file))
+    assert (done["new"], done["turns_learned"]) == (0, 3)
+
+
+def test_secret_is_masked_and_said_with_its_line(pgmem: Shell, tmp_path: Path) -> None:
+    file = diary(tmp_path / "d.jsonl", entry("I drink tea."), entry("My password is hunter2secret!"))
+    assert "1 secret taken out before anything was stored (line 2)" in pgmem("ingest", str(file)).stdout
+    assert not any("hunter2" in row for row in dump(pgmem))
+
+
+def test_time_without_zone_is_read_in_the_zone_given(pgmem: Shell, tmp_path: Path) -> None:
+    file = diary(tmp_path / "d.jsonl", {"timestamp": "2026-07-01 08:00", "text": "I drink tea."})
+    assert "read as Asia/Tokyo (line 1)" in pgmem("ingest", str(file), "--tz", "Asia/Tokyo").stdout
+    assert any("2026-06-30T23:00" in row for row in dump(pgmem))
+
+
+def test_unknown_zone_is_an_error_before_anything_is_read(pgmem: Shell, file: Path) -> None:
+    with pytest.raises(IngestError, match="no time zone is named"):
+        pgmem("ingest", str(file), "--tz", "Mars/Olympus")
+    assert not pgmem.home.exists()
+
+
+def test_profiles_are_separate_memories(pgmem: Shell, file: Path) -> None:
+    pgmem("ingest", str(file), "-p", "other")
+    assert pgmem.json("stats")["counts"]["context"] == 0
+    assert pgmem.json("stats", "-p", "other")["counts"]["context"] == 3
+
+
+def test_model_name_reaches_whoever_opens_it_and_the_person_waiting(pgmem: Shell, models: Models, file: Path) -> None:
+    result = pgmem("ingest", str(file), "--model", "tiny")
+    assert "chat tiny" in models.opened
+    assert "loading tiny …" in result.stderr
+    assert result.stderr.startswith("reading ")
+
+
+SLOW_INGEST = """
+import sys, time
+from pgmem_local.memory import PersonaMemory
+from pgmem_local.runtime import opening
+from pgmem_local.cli.app import main
+from tests.fakes import HashEmbedder
+
+def learn(self, report):
+    print("learning", file=sys.stderr, flush=True)
+    time.sleep(60)
+
+PersonaMemory.learn, opening.open_embedder = learn, HashEmbedder
+main(["ingest", *sys.argv[1:]])
+"""
+
+
+def test_ctrl_c_ends_learning_at_once_and_says_how_to_go_on(pgmem: Shell, file: Path) -> None:
+    command = [sys.executable, "-c", SLOW_INGEST, str(file), "--home", str(pgmem.home)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    while process.stderr.readline() != "learning\n":
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Run the same command again to continue" in said
+    with pgmem.store() as store:
+        assert len(store.pending()) == 3
+
+
+def test_learning_runs_beside_the_main_thread_so_that_it_can_be_stopped(
+    pgmem: Shell, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def learn(self: PersonaMemory, report: object) -> Spent:
+        threads.append(threading.current_thread())
+        return Spent()
+
+    monkeypatch.setattr(PersonaMemory, "learn", learn)
+    pgmem("ingest", str(file))
+    assert threads != [threading.main_thread()]
+
+
+def test_pace_counts_tokens_evaluated_and_written_and_foresees_the_end() -> None:
+    assert pace(Progress(2, 10, Spent(evaluated=900, written=100)), 10.0) == "100 tokens/s, 40 s left"
+    assert pace(Progress(0, 10, Spent()), 3.0) == ""
+
+
+def test_durations_read_as_people_say_them() -> None:
+    assert [duration(seconds) for seconds in (3.2, 75, 3720)] == ["3 s", "1 min 15 s", "1 h 02 min"]
+
+
+def test_without_a_terminal_a_line_comes_every_few_seconds() -> None:
+    lines: list[str] = []
+    clock = [0.0]
+    progress = LineProgress(lines.append, lambda: clock[0])
+    progress.learned(Progress(0, 4, Spent()))
+    for second in (1.0, 2.0, 6.0, 7.0, 12.0):
+        clock[0] = second
+        progress.tick()
+    clock[0] = 20.0
+    progress.learned(Progress(4, 4, Spent(evaluated=200)))
+    assert lines == ["learned 0/4 (0 s)", "learned 0/4 (6 s)", "learned 0/4 (12 s)", "learned 4/4, 10 tokens/s, 0 s left (20 s)"]
