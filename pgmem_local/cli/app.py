@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from pgmem_local import __version__
+from pgmem_local.cli.bench import bench_app
 from pgmem_local.cli.models import models_app
 from pgmem_local.cli.options import AsJson, Home, ModelName, Profile, Where, Zone
 from pgmem_local.errors import PGMemError
@@ -31,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(models_app)
+app.add_typer(bench_app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

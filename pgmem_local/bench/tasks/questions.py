@@ -1,0 +1,147 @@
+"""What all question-answering tasks share: a memory observes a case, settles, and answers through `answering` like every other."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from pgmem_local.answering import Answer, answer
+from pgmem_local.bench.choice import Choice, choose_option
+from pgmem_local.bench.datasets.files import spread
+from pgmem_local.bench.datasets.history import Case, Question
+from pgmem_local.bench.journal import Build, Journal, Outcome
+from pgmem_local.bench.machine import used_memory
+from pgmem_local.bench.scoring.intervals import Metrics, mean
+from pgmem_local.bench.systems import Recalled, System
+from pgmem_local.bench.workbench import Step, Workbench, split_budget
+
+Asked = TypeVar("Asked", bound=Question)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One question and how it was answered. scores: by the task's rules; None where a score does not apply.
+
+    shown, cited: ids of the entries behind the notes and behind the answer's citations. seconds: of recall and answer together.
+    """
+
+    id: str
+    kind: str
+    question: str
+    gold: str
+    output: str
+    shown: tuple[str, ...]
+    cited: tuple[str, ...]
+    notes_tokens: int
+    seconds: float
+    scores: Mapping[str, float | None]
+
+    @property
+    def whole_chain(self) -> bool:
+        return self.scores.get("broken_hop") == 0
+
+
+class QuestionTask(ABC, Generic[Asked]):
+    """A data set of cases with questions. Subclasses read it, score one answer, and sum scores up."""
+
+    name: ClassVar[str]
+    systems: ClassVar[tuple[str, ...]] = ("none", "recent", "full", "rag", "pgmem", "oracle")
+    plain: ClassVar[tuple[str, ...]] = ("recent", "full", "rag")
+    per: ClassVar[Literal["turn", "question"]] = "question"
+
+    @abstractmethod
+    def cases(self, bench: Workbench) -> Sequence[Case[Asked]]:
+        """What is asked, within the limit."""
+
+    @abstractmethod
+    def files(self, data: Path | None) -> list[Path]: ...
+
+    @abstractmethod
+    def score(self, question: Asked, output: str, recalled: Recalled) -> dict[str, float | None]:
+        """The scores of a free answer."""
+
+    @abstractmethod
+    def gold(self, question: Asked) -> str:
+        """The right answer, for people who read the results."""
+
+    def options(self, question: Asked) -> tuple[Sequence[str], int] | None:
+        """The options of a multiple-choice question and the right one's place; None for a free one."""
+        return None
+
+    def read(self, raw: dict[str, Any]) -> Answered:
+        return Answered(**{**raw, "shown": tuple(raw["shown"]), "cited": tuple(raw["cited"])})
+
+    def controls(self, bench: Workbench) -> Metrics:
+        return {}
+
+    def run(self, bench: Workbench, system: str, journal: Journal) -> Iterator[Build | Outcome]:
+        name, budget = split_budget(system, bench.options.budget)
+        for case in self.cases(bench):
+            missing = [question for question in case.questions if question.id not in journal.outcomes(system)]
+            if missing:
+                yield from self._run_case(bench, name, budget, case, missing)
+
+    def _run_case(
+        self, bench: Workbench, name: str, budget: int, case: Case[Asked], questions: Sequence[Asked]
+    ) -> Iterator[Build | Outcome]:
+        memory = bench.open_system(name, case.name, case.entries)
+        try:
+            for entry in case.entries:
+                memory.observe(entry)
+            memory.settle()
+            yield Build(case.name, len(case.entries), memory.spent, memory.disk_bytes, used_memory())
+            for done, question in enumerate(questions, 1):
+                yield self.ask(bench, memory, question, budget)
+                bench.report(Step(f"{name} answers {case.name}", done, len(questions)))
+        finally:
+            memory.close()
+
+    def ask(self, bench: Workbench, memory: System, question: Asked, budget: int) -> Outcome:
+        """One question asked and scored."""
+        bench.model.ledger.take()
+        began = time.perf_counter()
+        recalled = memory.context(question, budget)
+        offered = self.options(question)
+        if offered is None:
+            reply = answer(bench.model, recalled.graph, question.text, recalled.notes, bench.answering)
+            output, cited, scores = reply.text, cited_entries(reply, recalled), self.score(question, reply.text, recalled)
+        else:
+            choice = choose_option(bench.model, recalled.notes.text, question.text, offered[0])
+            output, cited, scores = offered[0][choice.by_check], (), self.score(question, "", recalled) | choice_scores(choice, offered[1])
+        answered = Answered(
+            question.id,
+            question.kind,
+            question.text,
+            self.gold(question),
+            output,
+            recalled.shown,
+            cited,
+            bench.model.count(recalled.notes.text),
+            round(time.perf_counter() - began, 3),
+            scores,
+        )
+        return Outcome(question.id, asdict(answered), bench.model.ledger.total())
+
+
+def choice_scores(choice: Choice, right: int) -> dict[str, float | None]:
+    return {"right": float(choice.by_check == right), "right_by_letter": float(choice.by_letter == right)}
+
+
+def cited_entries(reply: Answer, recalled: Recalled) -> tuple[str, ...]:
+    """The entries behind an answer's citations, each once."""
+    nodes = [citation.node.id for citation in reply.citations]
+    return tuple(dict.fromkeys(entry for node in nodes for entry in recalled.origins.get(node, ())))
+
+
+def mean_score(answered: Sequence[Answered], name: str) -> float | None:
+    """The mean of a score over the answers it applies to."""
+    return mean([score for one in answered if (score := one.scores.get(name)) is not None])
+
+
+def limited(cases: Sequence[Case[Asked]], limit: int | None) -> list[Case[Asked]]:
+    """Cases with at most `limit` questions each, evenly chosen."""
+    return [Case(case.name, case.entries, spread(case.questions, limit)) for case in cases]

@@ -1,0 +1,96 @@
+"""What a run of the benchmark works with: models, options, where it keeps things, and memories opened by name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from importlib import resources
+from pathlib import Path
+
+from pgmem_local.bench.datasets.history import Entry
+from pgmem_local.bench.persona import ABLATIONS, Persona, ablation
+from pgmem_local.bench.systems import Full, NoMemory, Oracle, OracleWithoutEnd, Rag, RawTurns, Recent, System
+from pgmem_local.errors import IngestError
+from pgmem_local.memory import Progress
+from pgmem_local.ports import ChatModel, Embedder
+from pgmem_local.settings import AnswerSettings, ConstructionSettings
+
+BASELINES: dict[str, type[RawTurns]] = {kind.name: kind for kind in (NoMemory, Recent, Full, Rag, Oracle, OracleWithoutEnd)}
+OURS = "pgmem"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run can be told. budget: tokens of context a question; data: a file or folder instead of the shipped data."""
+
+    systems: tuple[str, ...] = ()
+    limit: int | None = None
+    seed: int = 0
+    budget: int = 1200
+    data: Path | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a run is: what it is doing, and how much of that is done."""
+
+    doing: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """The models are the caller's: nothing here closes them."""
+
+    model: ChatModel
+    embedder: Embedder
+    cache: Path
+    options: Options = field(default_factory=Options)
+    report: Callable[[Step], None] = lambda step: None
+
+    @property
+    def answering(self) -> AnswerSettings:
+        return AnswerSettings(evidence_tokens=self.options.budget)
+
+    def open_system(self, name: str, case: str, entries: Iterable[Entry]) -> System:
+        """An empty memory of this name, or the one that an earlier run built from the same entries. Raises IngestError for no such name."""
+        if name in BASELINES:
+            return BASELINES[name](self.model, self.embedder)
+        if name == OURS or (name.startswith(f"{OURS}-") and ablation(name.removeprefix(f"{OURS}-"))):
+            home = self.cache / "memories" / f"{case}-{self._memory_key(entries)}"
+            return Persona(self.model, self.embedder, home, name, ablation(name.removeprefix(f"{OURS}-")), self._learning(case))
+        known = ", ".join([*BASELINES, OURS, *(f"{OURS}-{part}" for part in ABLATIONS), f"{OURS}-lambda=0.3"])
+        raise IngestError(f"no memory is called {name!r}; there are {known}, each also with a budget of its own, such as rag@600")
+
+    def _learning(self, case: str) -> Callable[[Progress], None]:
+        return lambda progress: self.report(Step(f"learning {case}", progress.done, progress.total))
+
+    def _memory_key(self, entries: Iterable[Entry]) -> str:
+        """What a built memory depends on: the entries, the models, the settings and the words and code of construction."""
+        told = [(entry.id, entry.exchange.key, entry.exchange.reply) for entry in entries]
+        parts = [told, self.model.identity, self.embedder.identity, asdict(ConstructionSettings()), code_digest("construction", "prompts")]
+        return hashlib.sha256(json.dumps(parts).encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def split_budget(name: str, budget: int) -> tuple[str, int]:
+    """`rag@600` is rag with a budget of 600 tokens."""
+    system, mark, own = name.partition("@")
+    if mark and not own.isdigit():
+        raise IngestError(f"{name!r}: after @ comes a number of tokens, such as {system}@600")
+    return system, int(own) if mark else budget
+
+
+def code_digest(*parts: str) -> str:
+    """What tells one version of the code from another: results of two are never mixed. Without parts, of the whole package."""
+    package = Path(str(resources.files("pgmem_local")))
+    chosen = [package / part for part in parts] or [package]
+    files = {file for path in chosen for file in ([path] if path.is_file() else path.rglob("*"))}
+    total = hashlib.sha256()
+    for file in sorted(files):
+        name = file.relative_to(package)
+        if file.suffix in (".py", ".md", ".json") and "data" not in name.parts:
+            total.update(name.as_posix().encode() + file.read_bytes())
+    return total.hexdigest()[:12]
