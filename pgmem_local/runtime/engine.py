@@ -10,10 +10,12 @@ from __future__ import annotations
 import ctypes
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +23,15 @@ from numpy.typing import NDArray
 from pgmem_local.errors import ModelError, ModelFileError, PromptTooLong
 
 Tokens = tuple[int, ...]
-Pick = Callable[[NDArray[np.float32]], int]
+Logits = NDArray[np.float32]
+Pick = Callable[[Logits], int]
+Seen = TypeVar("Seen")
+_Row = tuple[int, int, tuple[int, ...], bool]
+"""(token, position, sequences it belongs to, whether its logits are wanted)"""
 
 SEQUENCES = 64
+MAX_HEADS = 16
+"""Heads at most, so that sequences are left for the prompts themselves."""
 BATCH = 2048
 MICRO_BATCH = 512
 SHARED_WORTH = 8
@@ -32,19 +40,43 @@ SHARED_WORTH = 8
 
 @dataclass
 class Work:
-    """What one call evaluated, reused and wrote, in tokens."""
+    """What one call cost in tokens: prompt tokens asked for, those of them that had to be evaluated, tokens written."""
 
+    asked: int = 0
     evaluated: int = 0
-    reused: int = 0
     written: int = 0
+
+    @property
+    def reused(self) -> int:
+        return max(self.asked - self.evaluated, 0)
 
 
 @dataclass(frozen=True)
 class _Kept:
     """The prompt evaluated last, when it was alone: the next one often begins the same."""
 
-    tokens: Tokens
+    head: Tokens
+    tail: Tokens
     sequence: int
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """What an open stream keeps from others: its head, and all cells it may come to fill."""
+
+    head: Tokens
+    cells: int
+
+
+@dataclass
+class _Text:
+    """One text being written after a prompt of `prompt` tokens."""
+
+    sequence: int
+    prompt: int
+    tokens: list[int] = field(default_factory=list)
+    finished: bool = False
+    ended: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,11 +91,12 @@ class Engine:
     """Owns the native model and context. Not thread-safe: two threads in one llama.cpp context end the process."""
 
     def __init__(self, path: Path, context_tokens: int, threads: int, gpu_layers: int) -> None:
+        # Threads that wait for each other must sleep, not spin: beside another busy process spinning made writing 8 times slower.
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         import llama_cpp
 
         self._llama = llama_cpp
-        self._silence = llama_cpp.llama_log_callback(lambda level, text, data: None)
-        llama_cpp.llama_log_set(self._silence, ctypes.c_void_p(0))
+        llama_cpp.llama_log_set(_quiet(), ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
         self._model = self._load(path, gpu_layers)
         self.vocabulary = llama_cpp.llama_model_get_vocab(self._model)
@@ -75,6 +108,7 @@ class Engine:
         self._batch = llama_cpp.llama_batch_init(BATCH, 0, SEQUENCES)
         self._heads: OrderedDict[Tokens, int] = OrderedDict()
         self._last: _Kept | None = None
+        self._streams: dict[int, _Stream] = {}
         self._free = list(range(SEQUENCES))
         self.work = Work()
 
@@ -103,9 +137,13 @@ class Engine:
             raise ModelError(f"llama.cpp cannot open a context of {self.context_tokens} tokens; try a smaller --context")
         return context
 
+    @property
+    def closed(self) -> bool:
+        return self._context is None
+
     def close(self) -> None:
         """Free everything native, in order; safe to call twice."""
-        if self._context is None:
+        if self.closed:
             return
         self._llama.llama_batch_free(self._batch)
         self._llama.llama_free(self._context)
@@ -125,7 +163,10 @@ class Engine:
         """The bytes a token stands for; none for a control token."""
         buffer = ctypes.create_string_buffer(256)
         count = self._llama.llama_token_to_piece(self.vocabulary, token, buffer, len(buffer), 0, False)
-        return buffer.raw[: max(count, 0)]
+        if count < 0:
+            buffer = ctypes.create_string_buffer(-count)
+            count = self._llama.llama_token_to_piece(self.vocabulary, token, buffer, len(buffer), 0, False)
+        return buffer.raw[:count]
 
     def is_end(self, token: int) -> bool:
         return bool(self._llama.llama_vocab_is_eog(self.vocabulary, token))
@@ -150,21 +191,22 @@ class Engine:
 
     def metadata(self, key: str) -> str | None:
         """A text value of the GGUF header."""
-        buffer = ctypes.create_string_buffer(1 << 16)
-        length = self._llama.llama_model_meta_val_str(self._model, key.encode(), buffer, len(buffer))
-        return buffer.raw[: min(length, len(buffer) - 1)].decode("utf-8", "replace") if length >= 0 else None
+        length = self._llama.llama_model_meta_val_str(self._model, key.encode(), None, 0)
+        if length < 0:
+            return None
+        buffer = ctypes.create_string_buffer(length + 1)
+        self._llama.llama_model_meta_val_str(self._model, key.encode(), buffer, len(buffer))
+        return buffer.value.decode("utf-8", "replace")
 
     # ---------------------------------------------------------------- reading
 
-    def read(self, head: Tokens, tails: Sequence[Tokens]) -> NDArray[np.float32]:
-        """Logits after head + tail for each tail, shape (tails, vocabulary)."""
-        logits = np.empty((len(tails), self.vocabulary_size), dtype=np.float32)
+    def read(self, head: Tokens, tails: Sequence[Tokens], look: Callable[[Logits], Seen]) -> list[Seen]:
+        """What `look` makes of the logits after head + tail, for each tail."""
+        seen: dict[int, Seen] = {}
         for wave in self._waves(head, tails, spare=0):
-            rows: dict[int, NDArray[np.float32]] = {}
-            sequences = self._prefill(head, [tails[i] for i in wave], rows.__setitem__)
-            logits[wave] = [rows[k] for k in range(len(wave))]
-            self._done(head, [tails[i] for i in wave], sequences)
-        return logits
+            with self._evaluated(head, [tails[i] for i in wave], keep=len(tails) == 1) as (_, rows):
+                seen.update(zip(wave, map(look, rows), strict=True))
+        return [seen[i] for i in range(len(tails))]
 
     # ---------------------------------------------------------------- writing
 
@@ -172,66 +214,75 @@ class Engine:
         self, head: Tokens, tails: Sequence[Tokens], limit: int, pick: Pick, stopped: Callable[[Tokens], bool]
     ) -> list[Written]:
         """Tokens `pick` chooses after each head + tail, until an end token, `stopped` or the limit."""
-        results: list[Written] = [Written((), False)] * len(tails)
+        results: dict[int, Written] = {}
         for wave in self._waves(head, tails, spare=limit):
-            for index, written in zip(wave, self._write_wave(head, [tails[i] for i in wave], limit, pick, stopped), strict=True):
-                results[index] = written
-        return results
+            mine = [tails[i] for i in wave]
+            with self._evaluated(head, mine, keep=len(tails) == 1) as (sequences, rows):
+                texts = [_Text(sequence, len(head) + len(tail)) for sequence, tail in zip(sequences, mine, strict=True)]
+                self._write_on(texts, rows, limit, pick, stopped)
+            results.update(zip(wave, (Written(tuple(text.tokens), text.finished) for text in texts), strict=True))
+        return [results[i] for i in range(len(tails))]
 
-    def _write_wave(
-        self, head: Tokens, tails: Sequence[Tokens], limit: int, pick: Pick, stopped: Callable[[Tokens], bool]
-    ) -> list[Written]:
-        following: dict[int, int] = {}
-        sequences = self._prefill(head, tails, lambda k, row: following.__setitem__(k, pick(row)))
-        texts: list[list[int]] = [[] for _ in tails]
-        finished = [False] * len(tails)
-        while following:
-            for k, token in list(following.items()):
-                if self.is_end(token) or len(texts[k]) >= limit:
-                    finished[k] = self.is_end(token)
-                    del following[k]
+    def _write_on(
+        self, texts: list[_Text], rows: Sequence[Logits], limit: int, pick: Pick, stopped: Callable[[Tokens], bool]
+    ) -> None:
+        going = texts
+        while going:
+            for text, token in zip(going, map(pick, rows), strict=True):
+                text.finished = self.is_end(token)
+                if text.finished or len(text.tokens) >= limit:
+                    text.ended = True
                     continue
-                texts[k].append(token)
+                text.tokens.append(token)
                 self.work.written += 1
-                if stopped(tuple(texts[k])):
-                    finished[k] = True
-                    del following[k]
-            going = list(following)
-            rows = [(following[k], len(head) + len(tails[k]) + len(texts[k]) - 1, (sequences[k],), True) for k in going]
-            for k, row in zip(going, self._decode(rows), strict=True):
-                following[k] = pick(row)
-        self._done(head, tails, sequences)
-        return [Written(tuple(text), done) for text, done in zip(texts, finished, strict=True)]
+                text.ended = text.finished = stopped(tuple(text.tokens))
+            going = [text for text in going if not text.ended]
+            rows = self._decode([(text.tokens[-1], text.prompt + len(text.tokens) - 1, (text.sequence,), True) for text in going])
 
-    def stream(self, head: Tokens, tail: Tokens, limit: int, pick: Pick) -> Iterator[int]:
-        """The same for one prompt, token by token; closing the iterator frees its cells."""
-        next(iter(self._waves(head, [tail], spare=limit)))
-        chosen: list[int] = []
-        sequences = self._prefill(head, [tail], lambda k, row: chosen.append(pick(row)))
-        try:
-            for step in range(limit):
-                if self.is_end(chosen[-1]):
-                    return
-                self.work.written += 1
-                yield chosen[-1]
-                rows = self._decode([(chosen[-1], len(head) + len(tail) + step, (sequences[0],), True)])
-                chosen.append(pick(rows[0]))
-        finally:
-            self._done(head, [tail], sequences)
+    def stream(self, head: Tokens, tail: Tokens, limit: int, pick: Pick) -> Generator[int, None, None]:
+        """The same for one prompt, token by token. Its cells stay taken until the iterator ends or is closed."""
+        for _ in self._waves(head, [tail], spare=limit):
+            with self._evaluated(head, [tail], keep=True) as ((sequence,), rows):
+                self._streams[sequence] = _Stream(head, len(head) + len(tail) + limit)
+                try:
+                    yield from self._stream_on(sequence, len(head) + len(tail), rows[0], limit, pick)
+                finally:
+                    del self._streams[sequence]
+
+    def _stream_on(self, sequence: int, place: int, row: Logits, limit: int, pick: Pick) -> Iterator[int]:
+        for step in range(limit):
+            token = pick(row)
+            if self.is_end(token):
+                return
+            self.work.written += 1
+            yield token
+            if step + 1 < limit:
+                row = self._decode([(token, place + step, (sequence,), True)])[0]
 
     # ---------------------------------------------------------------- cells and sequences
 
-    def _waves(self, head: Tokens, tails: Sequence[Tokens], spare: int) -> Iterator[list[int]]:
-        """Indices of tails that fit together beside the head, in order; raises PromptTooLong where one alone does not."""
-        longest = max((len(tail) for tail in tails), default=0)
+    def require_room(self, head: Tokens, tails: Sequence[Tokens], spare: int) -> None:
+        """Raises PromptTooLong where a prompt can never fit, ModelError where it cannot while streams are open."""
         if any(not tail for tail in tails):
             raise ModelError("a prompt has no words of its own to read")
-        if (needed := len(head) + longest + spare) > self.context_tokens:
-            raise PromptTooLong(f"prompt and reply need {needed} tokens, the context window has {self.context_tokens}")
-        self._pin(head, room=longest + spare)
-        cells = self.context_tokens - sum(len(pinned) for pinned in self._heads)
-        if self._last and (len(tails) > 1 or len(self._last.tokens) + longest + spare > cells):
+        needed = len(head) + max(map(len, tails), default=0) + spare
+        if needed > self.context_tokens:
+            raise PromptTooLong(
+                f"prompt and reply need {needed} tokens, the context window has {self.context_tokens}; "
+                "shorten or split the text, or open the model with a larger --context"
+            )
+        if needed > self.context_tokens - self._streamed() or len(self._free) < 2:
+            raise ModelError(f"{len(self._streams)} unfinished streams hold the context window; read them to the end or close them")
+
+    def _waves(self, head: Tokens, tails: Sequence[Tokens], spare: int) -> Iterator[list[int]]:
+        """Indices of tails that fit together beside the head, in order, once the head is resident."""
+        self.require_room(head, tails, spare)
+        if len(tails) > 1:
             self._forget_last()
+        known = self._known(head, tails[0]) if len(tails) == 1 else 0
+        self._make_way(head, max(map(len, tails), default=0) + spare - known, resuming=known > 0)
+        self._pin(head)
+        cells = self.context_tokens - self._held()
         wave: list[int] = []
         taken = 0
         for index, tail in enumerate(tails):
@@ -244,69 +295,88 @@ class Engine:
         if wave:
             yield wave
 
-    def _pin(self, head: Tokens, room: int) -> None:
-        """Make the head evaluated and resident, putting out the heads used longest ago where cells or sequences run short."""
+    def _held(self) -> int:
+        """Cells taken by heads, by what the last prompt has beside its head, and by open streams."""
+        last = len(self._last.tail) if self._last else 0
+        return sum(map(len, self._heads)) + last + self._streamed()
+
+    def _streamed(self) -> int:
+        return sum(stream.cells for stream in self._streams.values())
+
+    def _make_way(self, head: Tokens, room: int, resuming: bool) -> None:
+        """Put out the last prompt (unless resumed), then the heads used longest ago, until this head and `room` more cells fit."""
         if head in self._heads:
             self._heads.move_to_end(head)
-        while self._heads and (
-            sum(len(pinned) for pinned in self._heads) + (0 if head in self._heads else len(head)) + room > self.context_tokens
-            or len(self._heads) > SEQUENCES // 4
-        ):
-            oldest = next(iter(self._heads))
-            if oldest == head:
-                break
-            self._release([self._heads.pop(oldest)])
-        if head not in self._heads and head:
-            sequence = self._free.pop()
-            self._decode([(token, place, (sequence,), False) for place, token in enumerate(head)])
-            self._heads[head] = sequence
+        new = 0 if head in self._heads else len(head)
+        needed = {head, *(stream.head for stream in self._streams.values())}
+        while (crowded := new and len(self._heads) >= MAX_HEADS) or self._held() + new + room > self.context_tokens:
+            oldest = next((other for other in self._heads if other not in needed), None)
+            if self._last and not crowded and (oldest is None or not resuming):
+                self._forget_last()
+            elif oldest is not None:
+                self._put_out(oldest)
+            else:
+                return
 
-    def _prefill(self, head: Tokens, tails: Sequence[Tokens], take: Callable[[int, NDArray[np.float32]], None]) -> list[int]:
-        """Evaluate tails after the head, each in a sequence of its own; `take(k, logits)` sees the last row of each."""
+    def _put_out(self, head: Tokens) -> None:
+        if self._last and self._last.head == head:
+            self._forget_last()  # its sequence would keep the head's cells
+        self._release([self._heads.pop(head)])
+
+    def _pin(self, head: Tokens) -> None:
+        """Make the head evaluated and resident."""
+        if not head or head in self._heads:
+            return
+        sequence = self._free.pop()
+        try:
+            self._decode_prompt([(token, place, (sequence,), False) for place, token in enumerate(head)])
+        except BaseException:
+            self._release([sequence])
+            raise
+        self._heads[head] = sequence
+
+    @contextmanager
+    def _evaluated(self, head: Tokens, tails: Sequence[Tokens], keep: bool) -> Iterator[tuple[list[int], list[Logits]]]:
+        """A sequence for each tail, evaluated after the head, and its last logits. All is free again after the block, except that
+        a prompt to `keep` stays, in place of the one before."""
         sequences = [self._free.pop() for _ in tails]
-        if len(tails) == 1 and (known := self._resume(head, tails[0], sequences[0])):
-            last = len(head) + len(tails[0]) - 1
-            whole = head + tails[0]
-            take(0, self._decode([(whole[i], i, (sequences[0],), i == last) for i in range(known, last + 1)])[0])
-            return sequences
+        done = False
+        try:
+            yield sequences, self._prefill(head, tails, sequences)
+            done = True
+        finally:
+            if done and keep:
+                self._keep(head, tails[0], sequences[0])
+            else:
+                self._release(sequences)
+
+    def _keep(self, head: Tokens, tail: Tokens, sequence: int) -> None:
+        self._forget_last()
+        self._llama.llama_memory_seq_rm(self._memory, sequence, len(head) + len(tail), -1)  # what was written after it
+        self._last = _Kept(head, tail, sequence)
+
+    def _prefill(self, head: Tokens, tails: Sequence[Tokens], sequences: Sequence[int]) -> list[Logits]:
+        self.work.asked += sum(len(head) + len(tail) for tail in tails)
+        if len(tails) == 1 and self._last and (known := self._known(head, tails[0])):
+            self._llama.llama_memory_seq_cp(self._memory, self._last.sequence, sequences[0], 0, len(head) + known)
+            return self._decode_prompt(_rows_after(head, tails[0], sequences[0], known))
         if head:
             for sequence in sequences:
                 self._llama.llama_memory_seq_cp(self._memory, self._heads[head], sequence, -1, -1)
-            self.work.reused += len(head) * len(tails)
-        rows: list[tuple[int, int, tuple[int, ...], bool]] = []
-        ends: list[int] = []
+        rows: list[_Row] = []
         for members, shared in groups_by_prefix(tails):
             owners = tuple(sequences[k] for k in members)
-            first = tails[members[0]]
-            rows += [(first[i], len(head) + i, owners, False) for i in range(shared)]
-            self.work.reused += shared * (len(members) - 1)
+            rows += [(token, len(head) + i, owners, False) for i, token in enumerate(tails[members[0]][:shared])]
             for k in members:
-                last = len(tails[k]) - 1
-                rows += [(tails[k][i], len(head) + i, (sequences[k],), i == last) for i in range(shared, len(tails[k]))]
-                ends.append(k)
-        for k, row in zip(ends, self._decode(rows), strict=True):
-            take(k, row)
-        return sequences
+                rows += _rows_after(head, tails[k], sequences[k], shared)
+        return self._decode_prompt(rows)
 
-    def _resume(self, head: Tokens, tail: Tokens, sequence: int) -> int:
-        """Take over what the last prompt shares with this one beyond the head; how many tokens that makes, or 0."""
-        if self._last is None:
+    def _known(self, head: Tokens, tail: Tokens) -> int:
+        """How many first tokens of this tail the last prompt has evaluated after the same head; 0 where they are few."""
+        if self._last is None or self._last.head != head:
             return 0
-        whole = head + tail
-        shared = common_prefix(self._last.tokens, whole, len(whole) - 1)
-        if shared < len(head) + SHARED_WORTH:
-            return 0
-        self._llama.llama_memory_seq_cp(self._memory, self._last.sequence, sequence, 0, shared)
-        self.work.reused += shared
-        return shared
-
-    def _done(self, head: Tokens, tails: Sequence[Tokens], sequences: Sequence[int]) -> None:
-        """Free what a wave used; a prompt that was alone stays, in place of the one before."""
-        if len(tails) != 1:
-            self._release(sequences)
-            return
-        self._forget_last()
-        self._last = _Kept(head + tails[0], sequences[0])
+        shared = common_prefix(self._last.tail, tail, len(tail) - 1)
+        return shared if shared >= SHARED_WORTH else 0
 
     def _forget_last(self) -> None:
         if self._last is not None:
@@ -314,13 +384,21 @@ class Engine:
             self._last = None
 
     def _release(self, sequences: Sequence[int]) -> None:
+        if self.closed:
+            return  # a stream that outlived the model
         for sequence in sequences:
             self._llama.llama_memory_seq_rm(self._memory, sequence, -1, -1)
             self._free.append(sequence)
 
-    def _decode(self, rows: Sequence[tuple[int, int, tuple[int, ...], bool]]) -> list[NDArray[np.float32]]:
-        """Evaluate rows of (token, position, sequences, wanted); the logits of the wanted ones in order."""
-        wanted: list[NDArray[np.float32]] = []
+    def _decode_prompt(self, rows: Sequence[_Row]) -> list[Logits]:
+        self.work.evaluated += len(rows)
+        return self._decode(rows)
+
+    def _decode(self, rows: Sequence[_Row]) -> list[Logits]:
+        """The logits of the wanted rows, in order."""
+        if self.closed:
+            raise ModelError("this model was closed while a stream was open; open it again")
+        wanted: list[Logits] = []
         for start in range(0, len(rows), BATCH):
             part = rows[start : start + BATCH]
             batch = self._batch
@@ -330,7 +408,6 @@ class Engine:
                 batch.n_seq_id[i] = len(owners)
                 for j, owner in enumerate(owners):
                     batch.seq_id[i][j] = owner
-            self.work.evaluated += len(part)
             if (code := self._llama.llama_decode(self._context, batch)) != 0:
                 raise ModelError(f"llama.cpp could not evaluate {len(part)} tokens (code {code}); nothing is lost, try again")
             for i, row in enumerate(part):
@@ -338,6 +415,20 @@ class Engine:
                     pointer = self._llama.llama_get_logits_ith(self._context, i)
                     wanted.append(np.ctypeslib.as_array(pointer, shape=(self.vocabulary_size,)).copy())
         return wanted
+
+
+@cache
+def _quiet() -> Any:
+    """A log callback that says nothing: one for the life of the process, because llama.cpp keeps the pointer as long."""
+    import llama_cpp
+
+    return llama_cpp.llama_log_callback(lambda level, text, data: None)
+
+
+def _rows_after(head: Tokens, tail: Tokens, sequence: int, known: int) -> list[_Row]:
+    """The rows of a tail from its `known`-th token on; the logits of the last are wanted."""
+    last = len(tail) - 1
+    return [(tail[i], len(head) + i, (sequence,), i == last) for i in range(known, last + 1)]
 
 
 def groups_by_prefix(tails: Sequence[Tokens]) -> list[tuple[list[int], int]]:

@@ -16,10 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmem_local.errors import ModelError
-from pgmem_local.runtime.engine import Engine, Pick, Tokens
+from pgmem_local.runtime.engine import Engine, Logits, Pick, Tokens
 
 LONGEST_STRING = 500
-SPACES = 'space ::= | " "'
+RULES = {
+    "space": '| " "',
+    "char": r"""[^"\\\x00-\x1F\x7F] | "\\" ["\\/bfnrt]""",
+}
+"""Ours in place of llama-cpp-python's: at most one blank between parts, no bare control character in a string (it is no valid JSON),
+and no `\\u` escape, of which half a pair could be written."""
 
 
 class JsonGrammar:
@@ -31,11 +36,13 @@ class JsonGrammar:
 
         check_schema(json.loads(schema))
         self._llama, self._engine = llama_cpp, engine
-        rules = json_schema_to_gbnf(schema)
-        lines = [SPACES if line.startswith("space ::=") else line for line in rules.splitlines()]
-        self._sampler = llama_cpp.llama_sampler_init_grammar(engine.vocabulary, "\n".join(lines).encode(), b"root")
+        try:
+            rules = json_schema_to_gbnf(schema)
+        except (AssertionError, ValueError, LookupError) as problem:
+            raise ModelError(f"a JSON schema of ours cannot be made a grammar: {problem}") from problem
+        self._sampler = llama_cpp.llama_sampler_init_grammar(engine.vocabulary, _with_our_rules(rules).encode(), b"root")
         if not self._sampler:
-            raise ModelError("llama.cpp cannot compile this JSON schema")
+            raise ModelError("llama.cpp cannot compile a JSON schema of ours; make its strings and lists shorter")
 
     def close(self) -> None:
         if self._sampler:
@@ -48,7 +55,7 @@ class JsonGrammar:
         self._llama.llama_sampler_reset(self._sampler)
         yield self._pick
 
-    def _pick(self, logits: NDArray[np.float32]) -> int:
+    def _pick(self, logits: Logits) -> int:
         likeliest = int(np.argmax(logits))
         if not self._allows(likeliest):
             likeliest = self._best_allowed(logits)
@@ -58,7 +65,7 @@ class JsonGrammar:
     def _allows(self, token: int) -> bool:
         return bool(np.isfinite(self._filtered(np.array([token]), np.zeros(1, dtype=np.float32)))[0])
 
-    def _best_allowed(self, logits: NDArray[np.float32]) -> int:
+    def _best_allowed(self, logits: Logits) -> int:
         """Asks the grammar about ever more of the likeliest tokens: it nearly always allows one of the first hundred."""
         for top in (128, 4096, len(logits)):
             best = np.argsort(logits)[::-1][:top]
@@ -67,7 +74,7 @@ class JsonGrammar:
                 return int(best[int(np.argmax(allowed))])
         raise ModelError("the grammar allows no further token")
 
-    def _filtered(self, tokens: NDArray[np.int64], logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _filtered(self, tokens: NDArray[np.int64], logits: Logits) -> Logits:
         """The logits with -inf where the grammar forbids the token."""
         candidates = (self._llama.llama_token_data * len(tokens))()
         for i, (token, logit) in enumerate(zip(tokens, logits, strict=True)):
@@ -78,14 +85,18 @@ class JsonGrammar:
 
     def complete(self, tokens: Tokens) -> bool:
         """Whether a whole object has been written (the brace that closes the first one)."""
-        text = b"".join(self._engine.piece(token) for token in tokens).decode("utf-8", "replace")
-        if not text.rstrip().endswith("}"):
+        if b"}" not in self._engine.piece(tokens[-1]):
             return False
         try:
-            json.loads(text)
-        except json.JSONDecodeError:
+            json.loads(b"".join(map(self._engine.piece, tokens)).decode("utf-8", "replace"))
+        except ValueError:
             return False
         return True
+
+
+def _with_our_rules(rules: str) -> str:
+    named = (line.split(" ::= ", 1) for line in rules.splitlines())
+    return "\n".join(f"{name} ::= {RULES.get(name, body)}" for name, body in named)
 
 
 def check_schema(schema: Any) -> None:

@@ -67,7 +67,7 @@ class MiniLM:
         for start in range(0, len(order), BATCH):
             chosen = order[start : start + BATCH]
             for i, mean in zip(chosen, self._means([windows[i] for i in chosen]), strict=True):
-                sums[owner[i]] += mean * len(windows[i])
+                sums[owner[i]] += mean * max(len(windows[i]), 1)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         return (sums / np.where(lengths == 0, 1, lengths)).astype(np.float32)
 
