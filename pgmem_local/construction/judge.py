@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pgmem_local.construction.extract import YES_NO, log_odds
+from pgmem_local.construction.extract import YES_NO
 from pgmem_local.construction.logistic import LogisticHead
 from pgmem_local.construction.pair import Pair
+from pgmem_local.construction.pieces import cut, length
 from pgmem_local.graph.edges import Judgement, Relation
 from pgmem_local.graph.nodes import Kind, Node, Polarity, State
 from pgmem_local.ports import ChatModel
@@ -25,10 +26,12 @@ from pgmem_local.prompts import load, one_line
 from pgmem_local.words import keywords
 
 RELATIONS = tuple(Relation)
-QUESTIONS = ("same", "confirm", "tension", "replaced", "still")
-GATE_COSINE = 0.15
-GATE_COSINE_EPISODE = 0.30
-"""Below this cosine a pair without a word in common is irrelevant without a call; episodes hold much that bears on nothing."""
+QUESTIONS = ("related", "confirms", "tension", "replaced", "both")
+"""Read as log-odds of Yes; one more prompt a pair asks for the relation itself, in the words below."""
+RELATION_WORDS = (" support", " tension", " replaced", " unrelated")
+GATE_COSINE = 0.10
+"""Below this cosine a pair without a word in common is irrelevant without a call. On 530 labelled pairs that loses 0.8 % of the
+shifts, 5 % of the supports and 10 % of the contradictions, and spares a third of the irrelevant ones, hard as those are."""
 EVIDENCE_PROBABILITY = 0.5
 """A relation less likely than this is doubt."""
 PRIORS = np.array([0.20, 0.07, 0.10, 0.63])
@@ -62,8 +65,6 @@ def judge_pairs(model: ChatModel, pairs: Sequence[Pair], decide: Callable[[ChatM
 
 def is_hopeless(pair: Pair) -> bool:
     """The gate: neither meaning nor words give the pair a chance."""
-    if Kind.EPISODE in (pair.earlier.kind, pair.later.kind):
-        return pair.cosine < GATE_COSINE_EPISODE
     return pair.cosine < GATE_COSINE and not pair.earlier.keywords & pair.later.keywords
 
 
@@ -116,10 +117,13 @@ def judge_for(model_name: str) -> Callable[[ChatModel, Sequence[Pair]], list[Ver
 
 
 def probe(model: ChatModel, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-    """Log-odds of Yes for every question about every pair, shape (pairs, questions)."""
+    """What the model thinks of each pair, shape (pairs, 9): log-odds of Yes for five questions, then the four relation words,
+    each against their mean."""
     task = load("judge_probes")
-    prompts = [task.ask(_slots(pair), question) for pair in pairs for question in QUESTIONS]
-    return log_odds(model.choose(prompts, YES_NO)).reshape(len(pairs), len(QUESTIONS))
+    prompts = [task.ask(_slots(pair), question) for pair in pairs for question in (*QUESTIONS, "relation")]
+    scores = model.choose(prompts, (*YES_NO, *RELATION_WORDS)).reshape(len(pairs), len(QUESTIONS) + 1, -1)
+    words = scores[:, -1, len(YES_NO) :]
+    return np.concatenate([scores[:, :-1, 0] - scores[:, :-1, 1], words - words.mean(axis=1, keepdims=True)], axis=1)
 
 
 def features(pairs: Sequence[Pair], odds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -158,9 +162,10 @@ def _slots(pair: Pair) -> dict[str, str]:
 
 def excerpt(node: Node, other: Node) -> str:
     """A note as the judge reads it; of a long Episode the stretch that shares most words with the other note."""
-    words = one_line(node.text).split()
-    if len(words) <= EXCERPT_WORDS:
-        return " ".join(words)
+    text = one_line(node.text)
+    if length(text) <= EXCERPT_WORDS:
+        return text
+    words = [part for word in text.split() for part in cut(word, 2)]
     step = EXCERPT_WORDS // 2
     windows = [" ".join(words[start : start + EXCERPT_WORDS]) for start in range(0, len(words) - step, step)]
     return max(windows, key=lambda window: len(keywords(window) & other.keywords))
