@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,11 @@ Answer = str | Completion | Mapping[str, Any] | Sequence[float] | PGMemError
 
 
 class HashEmbedder:
-    """Texts with keywords in common have a positive cosine, others about zero."""
+    """Texts with keywords in common have a positive cosine, others about zero; `akin` words count as the word they map to, too."""
 
-    def __init__(self, dimension: int = 64) -> None:
+    def __init__(self, dimension: int = 64, akin: Mapping[str, str] | None = None) -> None:
         self.dimension = dimension
+        self._akin = dict(akin or {})
         self.closed = False
 
     @property
@@ -39,7 +40,9 @@ class HashEmbedder:
         self.closed = True
 
     def _one(self, text: str) -> Vectors:
-        total = np.stack([self._direction(word) for word in sorted(keywords(text)) or [""]]).sum(axis=0)
+        words = keywords(text)
+        meant = sorted(words | {self._akin[word] for word in words & self._akin.keys()})
+        total = np.stack([self._direction(word) for word in meant or [""]]).sum(axis=0)
         return np.asarray(total / np.linalg.norm(total), dtype=np.float32)
 
     def _direction(self, word: str) -> NDArray[np.float64]:
@@ -142,19 +145,39 @@ class ScriptedChat:
 
     def _next(self, asked: Asked) -> Answer:
         self.asked.append(asked)
-        task = asked.prompt.head.task
-        queue = self._by_task.get(task, self._any_task)
-        assert queue, f"{asked.method} for task {task!r} was asked once more than answers are queued: {asked.prompt.text!r}"
-        answer = queue.popleft()
-        self.ledger.book(task, Spent(calls=1, evaluated=self.count(asked.prompt.text)))
+        answer = self._answer(asked)
+        self.ledger.book(asked.prompt.head.task, Spent(calls=1, evaluated=self.count(asked.prompt.text)))
         if isinstance(answer, PGMemError):
             raise answer
         return answer
+
+    def _answer(self, asked: Asked) -> Answer:
+        task = asked.prompt.head.task
+        queue = self._by_task.get(task, self._any_task)
+        assert queue, f"{asked.method} for task {task!r} was asked once more than answers are queued: {asked.prompt.text!r}"
+        return queue.popleft()
 
     def _refuse_too_long(self, prompts: Sequence[Prompt], limit: int) -> None:
         for prompt in prompts:
             if self.count(prompt.text) > self.room(prompt.head, limit):
                 raise PromptTooLong(f"a prompt of task {prompt.head.task!r} does not fit; shorten it")
+
+
+class RuleChat(ScriptedChat):
+    """Answers each task by its rule, a function of what was asked; a task without a rule fails the test."""
+
+    def __init__(self, rules: Mapping[str, Callable[[Asked], Answer]], context_tokens: int = 4096) -> None:
+        super().__init__(context_tokens=context_tokens)
+        self.rules = dict(rules)
+
+    def tasks(self) -> list[str]:
+        """The task of each prompt asked so far."""
+        return [asked.prompt.head.task for asked in self.asked]
+
+    def _answer(self, asked: Asked) -> Answer:
+        task = asked.prompt.head.task
+        assert task in self.rules, f"{asked.method} was asked for task {task!r}, which has no rule: {asked.prompt.text!r}"
+        return self.rules[task](asked)
 
 
 def _until(text: str, stops: Iterable[str]) -> str:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgmem_local.errors import ModelOutputInvalid
+from pgmem_local.construction.pieces import cut, halves, length
+from pgmem_local.errors import ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.nodes import Context, Node, Polarity, RecallPriority
 from pgmem_local.ports import ChatModel, Prompt
 from pgmem_local.prompts import load, one_line
@@ -28,11 +30,13 @@ SUPPORTED_SHARE = 0.34
 """Share of a note's keywords that must stand in the turn or in what it answers."""
 SAME_SHARE = 0.6
 """Share of a note's keywords that a later note of the same Context must hold for the first to be left out."""
+LONGEST_SENTENCE = 3
+"""Utterances a sentence may be as long as before it is cut: what has no sentence end is rather pasted than said."""
 TRAIT_NOTES = 8
 TRAIT_WITNESSES = 2
 YES_NO = (" Yes", " No")
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|(?<=[。！？])|\n+")
 _NOTHING = re.compile(r"^\W*(none|nothing|no trait|n/a)\b", re.IGNORECASE)
 
 
@@ -42,6 +46,11 @@ class Reading:
 
     context: Context
     before: str | None = None
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All that a note on this Context may rest on."""
+        return keywords(f"{self.context.text} {self.before or ''}")
 
 
 @dataclass(frozen=True)
@@ -98,9 +107,10 @@ def extract_states(model: ChatModel, readings: Sequence[Reading], settings: Cons
 
 def utterances(reading: Reading, words: int) -> list[Utterance]:
     """A turn in whole sentences of about this many words together; a short turn is one utterance, an empty one none."""
+    sentences = filter(None, (one_line(part) for part in _SENTENCE_END.split(reading.context.text)))
     pieces: list[str] = []
-    for sentence in filter(None, (one_line(part) for part in _SENTENCE_END.split(reading.context.text))):
-        if pieces and len(pieces[-1].split()) + len(sentence.split()) <= words:
+    for sentence in (piece for whole in sentences for piece in cut(whole, LONGEST_SENTENCE * words)):
+        if pieces and length(pieces[-1]) + length(sentence) <= words:
             pieces[-1] = f"{pieces[-1]} {sentence}"
         else:
             pieces.append(sentence)
@@ -129,33 +139,35 @@ def _slots(utterance: Utterance) -> dict[str, str]:
 
 
 def _write_notes(model: ChatModel, spoken: Sequence[Utterance], limit: int) -> list[str]:
-    """One note an utterance; empty where the model had nothing to say or copied one of the prompt's own examples."""
+    """One note an utterance; empty where the model had nothing to say."""
     task = load("state_note")
     written = model.write([task.ask(_slots(u)) for u in spoken], limit, stop=("\n",))
     notes = [one_line(completion.text) for completion in written]
     if any(not completion.finished and not note for completion, note in zip(written, notes, strict=True)):
         raise ModelOutputInvalid("the model wrote nothing where a note was due; the entry stays pending")
-    return [f"User {note}" if keywords(note) and note not in task.head.instructions else "" for note in notes]
+    return [f"User {note}" if keywords(note) else "" for note in notes]
 
 
 def _said_once(kept: Sequence[tuple[Utterance, str]]) -> list[tuple[Utterance, str]]:
     """Without the notes of a Context that say mostly what a later one of it says: neighbouring pieces share their subject."""
+    told = [(utterance.reading.context.id, keywords(note.removeprefix("User"))) for utterance, note in kept]
     result: list[tuple[Utterance, str]] = []
-    for place, (utterance, note) in enumerate(kept):
-        words = keywords(note)
-        later = [keywords(other) for piece, other in kept[place + 1 :] if piece.reading.context.id == utterance.reading.context.id]
+    for place, (context, words) in enumerate(told, start=1):
+        later = (others for other, others in told[place:] if other == context)
         if not any(len(words & others) >= SAME_SHARE * len(words) for others in later):
-            result.append((utterance, note))
+            result.append(kept[place - 1])
     return result
 
 
 def is_supported(note: str, utterance: Utterance) -> bool:
-    """Whether a note rests on the words of the turn: most of its keywords, and every number."""
-    said = keywords(f"{utterance.reading.context.text} {utterance.reading.before or ''}")
+    """Whether a note rests on the words of the turn: most of its keywords, and every number. A note that stands in the prompt's
+    own examples must rest on it with every word: else it was copied."""
+    said = utterance.reading.words
     claimed = keywords(note.removeprefix("User"))
     if not claimed or any(word.isdigit() and word not in said for word in claimed):
         return False
-    return len(claimed & said) / len(claimed) >= SUPPORTED_SHARE
+    copied = note.removeprefix("User ") in load("state_note").head.instructions
+    return len(claimed & said) / len(claimed) >= (1.0 if copied else SUPPORTED_SHARE)
 
 
 def _label(model: ChatModel, notes: Sequence[str]) -> list[tuple[RecallPriority, Polarity]]:
@@ -175,7 +187,7 @@ def _label(model: ChatModel, notes: Sequence[str]) -> list[tuple[RecallPriority,
 def extract_episode(model: ChatModel, contexts: Sequence[Context], settings: ConstructionSettings) -> str:
     """What happened in a chunk. A short chunk is its own summary, word for word: that costs nothing and loses nothing."""
     own_words = "\n".join(context.text for context in contexts)
-    if len(own_words.split()) <= settings.verbatim_episode_words:
+    if length(own_words) <= settings.verbatim_episode_words:
         return one_line(own_words)
     task = load("episode")
     parts = _fitting(model, task.ask({"text": ""}), [_exchange(context) for context in contexts], settings.episode_tokens)
@@ -194,13 +206,14 @@ def _exchange(context: Context) -> str:
 def _fitting(model: ChatModel, empty: Prompt, exchanges: Sequence[str], reply_tokens: int) -> list[str]:
     """Exchanges joined into as few texts as fit the context window beside the head; an overlong one is halved until it fits."""
     room = model.room(empty.head, reply_tokens) - 16
+    if room < 16:
+        raise PromptTooLong("the context window has no room for a text beside the prompt; open the model with a larger one")
     parts: list[str] = []
     waiting = list(exchanges)
     while waiting:
         exchange = waiting.pop(0)
         if model.count(exchange) > room:
-            middle = len(exchange) // 2
-            waiting[:0] = [exchange[:middle], exchange[middle:]]
+            waiting[:0] = halves(exchange)
         elif parts and model.count(f"{parts[-1]}\n{exchange}") <= room:
             parts[-1] = f"{parts[-1]}\n{exchange}"
         else:

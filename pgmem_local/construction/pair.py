@@ -24,6 +24,11 @@ class Pair:
     cosine: float
 
     @property
+    def ids(self) -> frozenset[NodeId]:
+        """The pair whatever its order."""
+        return frozenset((self.earlier.id, self.later.id))
+
+    @property
     def dated(self) -> bool:
         """Whether both have a time and the order between them is certain."""
         one, other = self.earlier.moment, self.later.moment
@@ -52,6 +57,9 @@ class Neighbourhood:
     def of_kind(self, kind: Kind) -> list[Node]:
         return self._graph.of_kind(kind) + [node for node in self._new.values() if node.kind is kind]
 
+    def node(self, identifier: NodeId) -> Node:
+        return self._new.get(identifier) or self._graph[identifier]
+
     def vector(self, identifier: NodeId) -> Vectors:
         if identifier not in self._vectors:
             self._vectors[identifier] = self._search.vectors([identifier])[0]
@@ -64,11 +72,15 @@ class Neighbourhood:
         return self._origins[identifier]
 
     def pair(self, one: Node, other: Node) -> Pair | None:
-        """The pair in order of time, or None where it was judged before or shares its only source."""
-        if one.id == other.id or self._graph.judged(one.id, other.id) or self.origins(one.id) == self.origins(other.id):
+        """The pair in order of time, or None where it was judged before or one has no source that the other lacks."""
+        if one.id == other.id or self._graph.judged(one.id, other.id) or self._share_origins(one.id, other.id):
             return None
         earlier, later = sorted((one, other), key=by_time)
         return Pair(earlier, later, float(self.vector(one.id) @ self.vector(other.id)))
+
+    def _share_origins(self, one: NodeId, other: NodeId) -> bool:
+        mine, theirs = self.origins(one), self.origins(other)
+        return mine <= theirs or theirs <= mine
 
     def pairs(self, node: Node, others: Iterable[Node]) -> list[Pair]:
         return [pair for other in others if (pair := self.pair(node, other)) is not None]
@@ -108,7 +120,7 @@ def unique(pairs: Iterable[Pair]) -> list[Pair]:
     """Each pair once, in the order met."""
     met: dict[frozenset[NodeId], Pair] = {}
     for pair in pairs:
-        met.setdefault(frozenset((pair.earlier.id, pair.later.id)), pair)
+        met.setdefault(pair.ids, pair)
     return list(met.values())
 
 

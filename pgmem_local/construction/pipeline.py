@@ -1,7 +1,8 @@
 """Memory graph construction (PGMem, Algorithm 1): extract, pair, judge. Each function returns the lesson of one step.
 
 Contexts are learned a few at a time so that their prompts are decoded together; their lessons still land one by one, in order.
-Departure: a State nearly identical to an older one adds a source to it instead of a node (ten repeats of a remark are one State).
+Departure: a State nearly identical to an older one adds a source to it instead of a node (ten repeats of a remark are one State),
+unless another has taken its place meanwhile: who moves away and comes back says something new.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pgmem_local.construction.pair import (
     local_trait_pairs,
     unique,
 )
-from pgmem_local.graph.edges import Judgement, SourceEdge
+from pgmem_local.graph.edges import Judgement, Relation, SourceEdge
 from pgmem_local.graph.nodes import Context, Episode, Kind, Node, NodeId, State, Trait
 from pgmem_local.lesson import Lesson
 from pgmem_local.ports import Vectors
@@ -36,14 +37,39 @@ def learn_contexts(desk: Desk, readings: Sequence[Reading]) -> list[Lesson]:
     drafts = extract_states(desk.model, readings, desk.settings)
     annotations = iter(desk.annotator.annotate([draft.text for group in drafts for draft in group]))
     near = Neighbourhood(desk.graph, desk.vectors)
-    made: list[_Made] = []
+    window = _Window(desk, near, [])
     for reading, group in zip(readings, drafts, strict=True):
-        one = _Made(reading.context)
+        window.made.append(_Made(reading.context))
         for draft in group:
-            _take_state(desk, near, one, draft, next(annotations))
-        made.append(one)
-    judgements = _judged(desk, unique(pair for one in made for pair in one.pairs))
-    return [one.lesson(judgements) for one in made]
+            _take_state(window, draft, next(annotations))
+    window.judge()
+    return [one.lesson(window.judgements) for one in window.made]
+
+
+class _Window:
+    """Contexts learned together: what each has led to so far, and what is judged of it."""
+
+    def __init__(self, desk: Desk, near: Neighbourhood, made: list[_Made]) -> None:
+        self.desk, self.near, self.made = desk, near, made
+        self.judgements: dict[frozenset[NodeId], Judgement] = {}
+
+    def judge(self) -> None:
+        """Judge the pairs found since the last time."""
+        found = unique(pair for one in self.made for pair in one.pairs)
+        self.judgements |= _judged(self.desk, [pair for pair in found if pair.ids not in self.judgements])
+
+    def known(self, state: State) -> State | None:
+        """The State that says the same already, unless another took its place before this one was said."""
+        for other in self.near.by_meaning(state, Kind.STATE, 3):
+            if isinstance(other, State) and _says_the_same(self.near, state, other) and not self._replaced_before(state, other):
+                return other
+        return None
+
+    def _replaced_before(self, state: State, other: State) -> bool:
+        self.judge()
+        fresh = [j.target for j in self.judgements.values() if j.relation is Relation.SHIFT_TO and j.source == other.id]
+        newer = (self.near.node(one) for one in (*self.desk.graph.replaced_by(other.id), *fresh))
+        return any(by_time(one) <= by_time(state) for one in newer)
 
 
 class _Made:
@@ -57,18 +83,19 @@ class _Made:
         self.pairs: list[Pair] = []
 
     def lesson(self, judgements: dict[frozenset[NodeId], Judgement]) -> Lesson:
-        mine = [judgements[frozenset((pair.earlier.id, pair.later.id))] for pair in self.pairs]
+        mine = [judgements[pair.ids] for pair in self.pairs]
         return Lesson(tuple(self.nodes), self.vectors, tuple(self.sources), tuple(mine), learned=(self.context.id,))
 
 
-def _take_state(desk: Desk, near: Neighbourhood, made: _Made, draft: StateDraft, note: Annotation) -> None:
+def _take_state(window: _Window, draft: StateDraft, note: Annotation) -> None:
     """A new State, or a further source of one already known."""
+    desk, near, made = window.desk, window.near, window.made[-1]
     context = made.context
     state = State(
         desk.new_id(Kind.STATE), draft.text, context.moment, note.keywords, note.domains, note.scope, draft.priority, draft.polarity
     )
     near.add(state, note.vector, [context.id])
-    known = _same_state(near, state)
+    known = window.known(state)
     if known is not None:
         near.forget(state.id)
         if context.id not in near.origins(known.id):
@@ -80,17 +107,16 @@ def _take_state(desk: Desk, near: Neighbourhood, made: _Made, draft: StateDraft,
     made.pairs = unique([*made.pairs, *local_state_pairs(near, state, desk.settings)])
 
 
-def _same_state(near: Neighbourhood, state: State) -> State | None:
-    for other in near.by_meaning(state, Kind.STATE, 3):
-        alike = float(near.vector(state.id) @ near.vector(other.id)) >= SAME_COSINE
-        if alike and isinstance(other, State) and other.polarity is state.polarity and other.keywords == state.keywords:
-            return other
-    return None
+def _says_the_same(near: Neighbourhood, state: State, other: State) -> bool:
+    alike = float(near.vector(state.id) @ near.vector(other.id)) >= SAME_COSINE
+    return alike and other.polarity is state.polarity and other.keywords == state.keywords
 
 
 def close_chunk(desk: Desk, chunk: int, contexts: Sequence[Context]) -> Lesson:
     """The Episode of a chunk and its relation to the previous Episode and the chunk's States."""
     text = extract_episode(desk.model, contexts, desk.settings)
+    if not text:
+        return Lesson(closes=chunk)
     note = desk.annotator.annotate([text])[0]
     last = max(contexts, key=by_time)
     episode = Episode(desk.new_id(Kind.EPISODE), text, last.moment, note.keywords, note.domains)

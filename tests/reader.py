@@ -1,0 +1,64 @@
+"""A model that understands one small diary: which words reveal what, which notes bear on each other, which trait they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pgmem_local.graph.edges import Relation
+from tests.fakes import Answer, Asked, RuleChat
+
+_LETTERS = {Relation.SUPPORT: " A", Relation.CONTRADICT: " B", Relation.SHIFT_TO: " C", Relation.IRRELEVANT: " D"}
+_DENIALS = ("not ", "no longer", "never", "stopped", "cannot")
+
+
+class Reader(RuleChat):
+    """Messages that hold the words on the left of `notes` reveal the note on their right, all others reveal nothing.
+
+    relations: words of the earlier and of the later note -> what the later does to the earlier, read as the four letters.
+    trait: what is written when a Trait is asked for, borne out by notes that hold one of the words in `shown_by`.
+    """
+
+    def __init__(
+        self,
+        notes: Mapping[str, str],
+        relations: Mapping[tuple[str, str], Relation] | None = None,
+        trait: str = "none",
+        shown_by: Sequence[str] = (),
+        context_tokens: int = 4096,
+    ) -> None:
+        rules = {
+            "state_gate": lambda asked: " Yes" if self.note(asked) else " No",
+            "state_subject": lambda asked: " writer" if self.note(asked) else " nobody",
+            "state_note": self.note,
+            "state_labels": self._label,
+            "judge_letters": self._letter,
+            "episode": lambda asked: "wrote about the day.",
+            "trait": lambda asked: self.trait,
+            "trait_check": lambda asked: " Yes" if any(word in line(asked, "Note: ") for word in self.shown_by) else " No",
+            "answer": self._answer_question,
+        }
+        super().__init__(rules, context_tokens)
+        self.notes, self.relations = dict(notes), dict(relations or {})
+        self.trait, self.shown_by = trait, shown_by
+
+    def note(self, asked: Asked) -> Answer:
+        said = line(asked, "Message: ")
+        return next((note for words, note in self.notes.items() if words in said), "")
+
+    def _label(self, asked: Asked) -> Answer:
+        if " high" in asked.options:
+            return " high"
+        return " negative" if any(word in line(asked, "Note: ") for word in _DENIALS) else " neutral"
+
+    def _letter(self, asked: Asked) -> Answer:
+        first, second = line(asked, "First: "), line(asked, "Second: ")
+        found = (relation for (one, other), relation in self.relations.items() if one in first and other in second)
+        return _LETTERS[next(found, Relation.IRRELEVANT)]
+
+    def _answer_question(self, asked: Asked) -> Answer:
+        return " Yes" if asked.options else "That is what the notes say [1]."
+
+
+def line(asked: Asked, label: str) -> str:
+    """What stands behind a label at the beginning of a line of the prompt."""
+    return next(part.removeprefix(label) for part in asked.prompt.text.splitlines() if part.startswith(label))
