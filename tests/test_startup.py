@@ -19,7 +19,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["ingest", "--help"], ["models", "--help"]])
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["ingest", "--help"], ["models", "--help"], ["bench", "--help"]])
 def test_help_and_version_load_no_library_of_models(arguments: list[str]) -> None:
     ended = subprocess.run([sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr

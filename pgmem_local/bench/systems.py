@@ -22,7 +22,7 @@ from pgmem_local.retrieval.serialise import on_one_line
 from pgmem_local.words import keywords
 
 HEADING = "What happened:"
-LABEL_TOKENS = 4
+LABEL_TOKENS = 6
 """What a label and a line end may add to a line."""
 LARGEST_SHARE = 0.5
 """An entry longer than this share of the budget is cut to it: one long reply must not crowd out all else."""
@@ -120,7 +120,7 @@ class RawTurns:
             if size <= left:
                 kept[place] = text
                 left -= size
-            if left < 3 * LABEL_TOKENS:
+            if left <= LABEL_TOKENS:
                 break
         return kept
 

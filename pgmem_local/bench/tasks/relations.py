@@ -22,7 +22,7 @@ from pgmem_local.bench.scoring.intervals import Metrics
 from pgmem_local.bench.scoring.relations import Judged, measure_relations
 from pgmem_local.bench.workbench import Step, Workbench, code_digest
 from pgmem_local.construction.annotate import Annotation, Annotator
-from pgmem_local.construction.judge import GENERIC_HEAD, QUESTIONS, RELATIONS, allowed, by_letters, features, is_hopeless, probe
+from pgmem_local.construction.judge import GENERIC_HEAD, RELATIONS, allowed, by_letters, features, is_hopeless, probe
 from pgmem_local.construction.logistic import LogisticHead, fit
 from pgmem_local.construction.pair import Pair
 from pgmem_local.errors import IngestError
@@ -166,8 +166,9 @@ def cross_validated(inputs: NDArray[np.float64], labels: NDArray[np.int64], seed
 
 
 def read_probes(bench: Workbench, labelled: Sequence[LabelledPair], pairs: Sequence[Pair]) -> tuple[NDArray[np.float64], list[Spent]]:
-    """Log-odds, shape (pairs, questions), read once for a model, a prompt and a pair, with what reading them cost."""
-    key = hashlib.sha256(repr((bench.model.identity, QUESTIONS, code_digest("prompts/judge_probes.md"))).encode()).hexdigest()[:12]
+    """What `probe` reads of each pair, shape (pairs, questions), once for a model, a prompt and a pair, with what that cost."""
+    code = code_digest("construction/judge.py", "prompts")
+    key = hashlib.sha256(repr((bench.model.identity, code)).encode()).hexdigest()[:12]
     kept = Journal(bench.cache / f"probes-{key}.jsonl", key)
     named = {_pair_key(one): pair for one, pair in zip(labelled, pairs, strict=True)}
     missing = sorted(named.keys() - kept.outcomes("probes").keys(), key=list(named).index)
@@ -181,7 +182,7 @@ def read_probes(bench: Workbench, labelled: Sequence[LabelledPair], pairs: Seque
         bench.report(Step("probes", start + len(group), len(missing)))
     known = kept.outcomes("probes")
     found = [known[_pair_key(one)] for one in labelled]
-    return np.array([one.result["odds"] for one in found]).reshape(len(pairs), len(QUESTIONS)), [one.spent for one in found]
+    return np.array([one.result["odds"] for one in found]), [one.spent for one in found]
 
 
 def _pair_key(one: LabelledPair) -> str:
