@@ -22,7 +22,9 @@ UNKNOWN = "I don't know: nothing I remember says so."
 HOLDS_LOG_ODDS = 0.0
 """Log-odds that the notes hold the answer, below which the question is declined."""
 MOST_CITED = 3
-_LABEL = re.compile(r"\s*\[(\d+)\]")
+_LABEL = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
+"""[3], or [1, 2] as some models write it."""
+_DECLINES = re.compile(r"\W*I (?:do not|don['’]t) know\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
@@ -72,6 +74,8 @@ def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, s
     if odds < HOLDS_LOG_ODDS:
         return Answer(UNKNOWN, known=False, log_odds=odds)
     text = _write(model, task, slots, settings)
+    if _DECLINES.match(text):
+        return Answer(UNKNOWN, known=False, log_odds=odds)
     cited = cited_nodes(text, question, notes, graph)
     return Answer(_LABEL.sub("", text).strip(), True, tuple(cite(graph, node, f"{question} {text}") for node in cited), odds)
 
@@ -85,7 +89,8 @@ def cited_nodes(text: str, question: str, notes: Notes, graph: PersonaGraph) -> 
     """The nodes behind an answer: those it names that share a word with it, else those nearest to its words."""
     said = keywords(_LABEL.sub("", text))
     fresh = said - keywords(question)
-    named = [notes.labels[int(label)] for label in _LABEL.findall(text) if int(label) in notes.labels]
+    labels = [int(label) for group in _LABEL.findall(text) for label in group.split(",")]
+    named = [notes.labels[label] for label in labels if label in notes.labels]
     sound = [node for node in dict.fromkeys(named) if said & graph[node].keywords]
     if sound:
         return sound[:MOST_CITED]

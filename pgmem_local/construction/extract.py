@@ -1,8 +1,8 @@
 """EXTRACTSTATE, EXTRACTEPISODE and EXTRACTTRAIT (PGMem, Algorithm 1, lines 7, 14 and 21).
 
-States: utterances come in, notes about the user come out. Two probes first ask whether an utterance reveals a State at all, so that
-most turns cost no written token; the model then writes one short note, which must rest on words of the turn or is dropped; two more
-probes give priority and polarity. Departures: the paper lets one JSON answer decide all of this for every turn, and takes at most
+States: utterances come in, notes about the user come out. A glance (`reveal.py`) first tells whether an utterance reveals a State at
+all, so that most turns cost no written token; the model then writes one short note, which must rest on words of the turn or is dropped.
+Departures: the paper lets one JSON answer decide all of this for every turn, and takes at most
 one State a turn where we take one an utterance, since a diary entry holds several.
 """
 
@@ -16,16 +16,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.pieces import cut, halves, length
+from pgmem_local.construction.reveal import REVEALS, Glance, Spoken, glance
 from pgmem_local.errors import ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.nodes import Context, Node, Polarity, RecallPriority
-from pgmem_local.ports import ChatModel, Prompt
+from pgmem_local.ports import ChatModel, Head, Prompt
 from pgmem_local.prompts import load, one_line
 from pgmem_local.settings import ConstructionSettings
 from pgmem_local.words import keywords
 
-GATE_LOG_ODDS = 1.7
-"""Sum of the two gates' log-odds above which an utterance is taken to reveal a State: best F1 on 120 labelled messages."""
 SUPPORTED_SHARE = 0.34
 """Share of a note's keywords that must stand in the turn or in what it answers."""
 SAME_SHARE = 0.6
@@ -37,6 +37,7 @@ TRAIT_WITNESSES = 2
 YES_NO = (" Yes", " No")
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|(?<=[。！？])|\n+")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")
 _NOTHING = re.compile(r"^\W*(none|nothing|no trait|n/a)\b", re.IGNORECASE)
 
 
@@ -63,13 +64,23 @@ class Utterance:
 
     @property
     def answers(self) -> str:
-        """The assistant's words that the message may answer, as a line before it."""
-        return f"Assistant: {one_line(self.reading.before)[-400:]}\n" if self.reading.before else ""
+        """The assistant's words that the message may answer."""
+        return one_line(self.reading.before or "")[-400:]
 
     @property
     def surroundings(self) -> str:
-        """All that helps to understand a piece: what it answers, and what was said just before it."""
-        return f"{self.answers}Before: {self.previous}\n" if self.previous else self.answers
+        """All that helps to understand a piece, a line each: what it answers, and what was said just before it."""
+        answers = f"Assistant: {self.answers}\n" if self.answers else ""
+        return f"{answers}Before: {self.previous}\n" if self.previous else answers
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """An utterance that reveals a State, and the note on it."""
+
+    utterance: Utterance
+    seen: Glance
+    note: str
 
 
 @dataclass(frozen=True)
@@ -92,16 +103,19 @@ class TraitDraft:
 # ------------------------------------------------------------------ States
 
 
-def extract_states(model: ChatModel, readings: Sequence[Reading], settings: ConstructionSettings) -> list[list[StateDraft]]:
+def extract_states(
+    model: ChatModel, annotator: Annotator, readings: Sequence[Reading], settings: ConstructionSettings
+) -> list[list[StateDraft]]:
     """The States each Context reveals, in the order they were said; often none."""
     spoken = [u for reading in readings for u in utterances(reading, settings.utterance_words)]
-    revealing = [u for u, odds in zip(spoken, state_log_odds(model, spoken), strict=True) if odds > GATE_LOG_ODDS]
-    notes = _write_notes(model, revealing, settings.note_tokens)
-    kept = _said_once([(u, note) for u, note in zip(revealing, notes, strict=True) if note and is_supported(note, u)])
-    labels = _label(model, [note for _, note in kept])
+    glances = glance(model, annotator, [Spoken(u.answers, u.text) for u in spoken])
+    revealing = [(u, seen) for u, seen in zip(spoken, glances, strict=True) if seen.reveals > REVEALS]
+    notes = _write_notes(model, [u for u, _ in revealing], settings.note_tokens)
+    noted = [_Noted(u, seen, note) for (u, seen), note in zip(revealing, notes, strict=True)]
     by_context: dict[str, list[StateDraft]] = {}
-    for (utterance, note), (priority, polarity) in zip(kept, labels, strict=True):
-        by_context.setdefault(utterance.reading.context.id, []).append(StateDraft(note, priority, polarity))
+    for one in _said_once([one for one in noted if one.note and is_supported(one.note, one.utterance)]):
+        drafts = by_context.setdefault(one.utterance.reading.context.id, [])
+        drafts.append(StateDraft(one.note, one.seen.priority, one.seen.polarity))
     return [by_context.get(reading.context.id, []) for reading in readings]
 
 
@@ -115,17 +129,6 @@ def utterances(reading: Reading, words: int) -> list[Utterance]:
         else:
             pieces.append(sentence)
     return [Utterance(piece, reading, previous) for piece, previous in zip(pieces, ["", *pieces], strict=False)]
-
-
-def state_log_odds(model: ChatModel, spoken: Sequence[Utterance]) -> NDArray[np.float64]:
-    """How strongly each utterance reveals a State of the user, shape (utterances,): two probes, added."""
-    slots = [{"before": u.answers, "message": u.text} for u in spoken]
-    keep = [load("state_gate").ask(one) for one in slots]
-    whose = [load("state_subject").ask(one) for one in slots]
-    reveals = model.choose(keep, YES_NO)
-    subject = model.choose(whose, (" writer", " other", " nobody"))
-    result: NDArray[np.float64] = log_odds(reveals) + subject[:, 0] - np.logaddexp(subject[:, 1], subject[:, 2])
-    return result
 
 
 def log_odds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -148,14 +151,15 @@ def _write_notes(model: ChatModel, spoken: Sequence[Utterance], limit: int) -> l
     return [f"User {note}" if keywords(note) else "" for note in notes]
 
 
-def _said_once(kept: Sequence[tuple[Utterance, str]]) -> list[tuple[Utterance, str]]:
+def _said_once(noted: Sequence[_Noted]) -> list[_Noted]:
     """Without the notes of a Context that say mostly what a later one of it says: neighbouring pieces share their subject."""
-    told = [(utterance.reading.context.id, keywords(note.removeprefix("User"))) for utterance, note in kept]
-    result: list[tuple[Utterance, str]] = []
-    for place, (context, words) in enumerate(told, start=1):
-        later = (others for other, others in told[place:] if other == context)
+    result: list[_Noted] = []
+    for place, one in enumerate(noted):
+        words = keywords(one.note)
+        context = one.utterance.reading.context.id
+        later = [keywords(other.note) for other in noted[place + 1 :] if other.utterance.reading.context.id == context]
         if not any(len(words & others) >= SAME_SHARE * len(words) for others in later):
-            result.append(kept[place - 1])
+            result.append(one)
     return result
 
 
@@ -164,21 +168,16 @@ def is_supported(note: str, utterance: Utterance) -> bool:
     own examples must rest on it with every word: else it was copied."""
     said = utterance.reading.words
     claimed = keywords(note.removeprefix("User"))
-    if not claimed or any(word.isdigit() and word not in said for word in claimed):
+    head = load("state_note").head
+    if not claimed or any(word.isdigit() for word in claimed - said) or borrows_a_name(note, head, said):
         return False
-    copied = note.removeprefix("User ") in load("state_note").head.instructions
+    copied = note.removeprefix("User ") in head.instructions
     return len(claimed & said) / len(claimed) >= (1.0 if copied else SUPPORTED_SHARE)
 
 
-def _label(model: ChatModel, notes: Sequence[str]) -> list[tuple[RecallPriority, Polarity]]:
-    """Recall priority and polarity of each note, read as log-probabilities."""
-    task = load("state_labels")
-    priorities = model.choose([task.ask({"note": note}, "priority") for note in notes], (" high", " low"))
-    polarities = model.choose([task.ask({"note": note}, "polarity") for note in notes], (" positive", " negative", " neutral"))
-    return [
-        (list(RecallPriority)[int(np.argmax(priority))], list(Polarity)[int(np.argmax(polarity))])
-        for priority, polarity in zip(priorities, polarities, strict=True)
-    ]
+def borrows_a_name(text: str, head: Head, said: frozenset[str]) -> bool:
+    """Whether a text holds a name that only the prompt's own examples can have given it."""
+    return bool((keywords(text) - said) & keywords(" ".join(_NAME.findall(head.instructions))))
 
 
 # ------------------------------------------------------------------ Episodes
@@ -240,10 +239,10 @@ def extract_trait(model: ChatModel, notes: Sequence[Node], settings: Constructio
     text = one_line(written.text)
     if not written.finished or not keywords(text) or _NOTHING.match(text) or text in load("trait").head.instructions:
         return None
+    if borrows_a_name(text, load("trait").head, keywords(listing)) or any(_says_the_same(text, note) for note in shown):
+        return None  # what stands in an example or in a note already is no disposition
     text = text if text.startswith("User") else f"User {text[:1].lower()}{text[1:]}"
     check = load("trait_check")
-    if any(_says_the_same(text, note) for note in shown):
-        return None  # a note said again is no disposition
     borne_out = log_odds(model.choose([check.ask({"trait": text, "note": one_line(note.text)}) for note in shown], YES_NO)) > 0
     witnesses = tuple(note for note, true in zip(shown, borne_out, strict=True) if true)
     return TraitDraft(text, witnesses) if len(witnesses) >= TRAIT_WITNESSES else None

@@ -122,6 +122,10 @@ class TestStates:
         assert copied in load("state_note").head.instructions
         assert draft(Reader({"pottery": copied}), "The pottery class was signed off.") == []
 
+    def test_name_that_only_an_example_holds_is_dropped_however_the_note_puts_it(self) -> None:
+        assert draft(Reader({"pottery": "joined a pottery class in Brindlemoor"}), "I joined a pottery class.") == []
+        assert draft(Reader({"pottery": "joined a pottery class"}), "I joined a pottery class.") == ["User joined a pottery class"]
+
     def test_what_stands_in_an_example_is_kept_where_the_user_said_just_that(self) -> None:
         note = "loves tomatoes."
         assert note in load("state_note").head.instructions
@@ -279,6 +283,9 @@ class TestTraits:
     @pytest.mark.parametrize("written", ["User carried the piano upstairs.", "User carried the piano"])
     def test_note_said_again_is_none(self, written: str) -> None:
         assert extract_trait(self.model(written), self.NOTES, SETTINGS) is None
+
+    def test_name_that_only_an_example_holds_makes_no_trait(self) -> None:
+        assert extract_trait(self.model("User helps Mr Ombrelle next door"), self.NOTES, SETTINGS) is None
 
     def test_trait_cut_off_is_none(self) -> None:
         model = self.model()
