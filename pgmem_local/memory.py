@@ -23,6 +23,7 @@ from pgmem_local.construction.extract import Reading
 from pgmem_local.construction.judge import judge_for
 from pgmem_local.conversation import Exchange
 from pgmem_local.conversing import reply
+from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.edges import EvidenceEdge
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
 from pgmem_local.lesson import Lesson
@@ -58,6 +59,16 @@ class Reasons:
     evidence: tuple[tuple[EvidenceEdge, Node], ...]
 
 
+Failures = dict[NodeId | int, ModelError]
+"""Contexts and chunks that the model failed at in this run, and how."""
+
+
+def _raise_first(failed: Failures) -> None:
+    for first in failed.values():
+        what = f"the model failed at {len(failed)} of the entries, which stay pending"
+        raise ModelOutputInvalid(f"{what}; ingest again to retry, perhaps with another --model. First: {first}") from first
+
+
 class PersonaMemory:
     """A memory with its models. Models are opened when first needed: looking at what is known loads no language model.
 
@@ -77,10 +88,11 @@ class PersonaMemory:
         self._open_model, self._open_embedder = open_model, open_embedder
         self._model: ChatModel | None = None
         self._embedder: Embedder | None = None
+        self._accepted = False
         self._annotator: Annotator | None = None
+        self._revision = store.revision
         self.vectors = VectorIndexes(store)
         self.graph = store.load_graph()
-        self._revision = store.revision
 
     @classmethod
     def open(
@@ -117,6 +129,7 @@ class PersonaMemory:
                     stack.callback(opened.close)
             stack.callback(self.vectors.save)
             self._model = self._embedder = self._annotator = None
+            self._accepted = False
 
     # ---------------------------------------------------------------- models
 
@@ -132,7 +145,9 @@ class PersonaMemory:
         with self._lock:
             if self._embedder is None:
                 self._embedder = self._open_embedder()
+            if not self._accepted:
                 self._accept_embedder(self._embedder)
+                self._accepted = True
             return self._embedder
 
     @property
@@ -144,6 +159,7 @@ class PersonaMemory:
 
     def _accept_embedder(self, embedder: Embedder) -> None:
         """Vectors of another embedder are made anew from the stored texts: they could not be compared."""
+        self.refresh()
         stored = self.store.vector_identity()
         if stored is not None and stored != embedder.identity:
             nodes = [node for kind in Kind for node in self.graph.of_kind(kind)]
@@ -162,6 +178,7 @@ class PersonaMemory:
             notes = iter(self.annotator.annotate([exchange.said.text for exchange in fresh]) if fresh else [])
             added = self.store.add([self._arrival(exchange, exchange.key in known, notes) for exchange in exchanges])
             self._take_in([self.store.node(identifier) for identifier in added.new])
+            self._follow_own_writes(1 if added.new and not added.completed else 0)
             return added
 
     def _arrival(self, exchange: Exchange, known: bool, notes: Iterator[Annotation]) -> Arrival:
@@ -175,35 +192,42 @@ class PersonaMemory:
         self.graph.add(nodes)
         if nodes:
             self.vectors.add([node.id for node in nodes], self.store.vectors_of([node.id for node in nodes]))
-        self._revision = self.store.revision
+
+    def _follow_own_writes(self, transactions: int) -> None:
+        """Count what this process committed and took in: a revision beyond that is another's work, or a reply that came late."""
+        self._revision += transactions
 
     def refresh(self) -> None:
-        """Follow what another process has written."""
+        """Follow what was written and not taken in, mostly by another process."""
         with self._lock:
-            if self.store.revision != self._revision:
+            revision = self.store.revision
+            if revision != self._revision:
                 self.graph = self.store.load_graph()
                 self.vectors.refresh()
-                self._revision = self.store.revision
+                self._revision = revision
 
     def learn(self, report: Callable[[Progress], None] | None = None, going_on: str | None = None) -> Spent:
         """Take up everything pending; what it cost. The chunk of a session still `going_on` stays open.
 
-        Raises StoreBusy where another process is learning. May be interrupted at any moment: what has landed stays.
+        Raises StoreBusy where another process is learning. May be interrupted at any moment: what has landed stays. Where the model
+        fails at an entry, the others are learned all the same; in the end ModelOutputInvalid says how many are left pending.
         """
         total, done, spent = len(self.store.pending()), 0, Spent()
+        failed: Failures = {}
         with self.store.learning():
             self.refresh()
             if total and report is not None:
                 report(Progress(0, total, spent))
-            while window := self.store.pending()[:WINDOW]:
-                cost = self._learn_window([context for context, _ in window])
-                spent, done = spent + cost + self._close_chunks(going_on), done + len(window)
+            while window := [context for context, _ in self.store.pending() if context not in failed][:WINDOW]:
+                spent += self._learn_window(window, failed) + self._close_chunks(going_on, failed)
+                done += sum(context not in failed for context in window)
                 if report is not None:
                     report(Progress(done, max(total, done), spent))
-            spent += self._close_chunks(going_on)
+            spent += self._close_chunks(going_on, failed)
             if self.store.unconsolidated_chunks():
                 spent += self._consolidate()
             self.vectors.save()
+        _raise_first(failed)
         return spent
 
     def _desk(self) -> Desk:
@@ -212,26 +236,40 @@ class PersonaMemory:
             self.model, self.annotator, self.graph, self.vectors, self.store.next_id, self.settings.construction, judge
         )
 
-    def _learn_window(self, contexts: Sequence[NodeId]) -> Spent:
-        with self._lock:
-            readings = [Reading(self._context(identifier), self._said_before(identifier)) for identifier in contexts]
-            lessons = construction.learn_contexts(self._desk(), readings)
-            return self._land(lessons)
+    def _learn_window(self, contexts: Sequence[NodeId], failed: Failures) -> Spent:
+        """Learn Contexts together; where the model fails at one of them, one by one, so that it holds up no other."""
+        try:
+            with self._lock:
+                readings = [Reading(context, self._said_before(context)) for context in self._contexts(contexts)]
+                return self._land(construction.learn_contexts(self._desk(), readings))
+        except (ModelOutputInvalid, PromptTooLong) as error:
+            if len(contexts) == 1:
+                failed[contexts[0]] = error
+                return Spent()
+            return sum((self._learn_window([context], failed) for context in contexts), Spent())
 
-    def _close_chunks(self, going_on: str | None) -> Spent:
+    def _close_chunks(self, going_on: str | None, failed: Failures) -> Spent:
         spent = Spent()
         for chunk in self.store.chunks_to_close(going_on):
-            with self._lock:
-                contexts = [self._context(identifier) for identifier in self.store.chunk_contexts(chunk)]
-                spent += self._land([construction.close_chunk(self._desk(), chunk, contexts)])
+            if chunk not in failed:
+                spent += self._close_chunk(chunk, failed)
             if len(self.store.unconsolidated_chunks()) >= self.settings.construction.trait_interval:
                 spent += self._consolidate()
         return spent
 
+    def _close_chunk(self, chunk: int, failed: Failures) -> Spent:
+        try:
+            with self._lock:
+                contexts = self._contexts(self.store.chunk_contexts(chunk))
+                return self._land([construction.close_chunk(self._desk(), chunk, contexts)])
+        except (ModelOutputInvalid, PromptTooLong) as error:
+            failed[chunk] = error
+            return Spent()
+
     def _consolidate(self) -> Spent:
         with self._lock:
             chunks = self.store.unconsolidated_chunks()
-            contexts = [self._context(i) for chunk in chunks for i in self.store.chunk_contexts(chunk)]
+            contexts = self._contexts([i for chunk in chunks for i in self.store.chunk_contexts(chunk)])
             return self._land([construction.consolidate(self._desk(), contexts)])
 
     def _land(self, lessons: Sequence[Lesson]) -> Spent:
@@ -242,17 +280,16 @@ class PersonaMemory:
             self.graph.add(lesson.nodes, lesson.sources, lesson.judgements)
             if lesson.nodes:
                 self.vectors.add([node.id for node in lesson.nodes], np.stack([lesson.vectors[node.id] for node in lesson.nodes]))
-        self._revision = self.store.revision
+            self._follow_own_writes(1)
         return sum(booked.values(), Spent())
 
-    def _context(self, identifier: NodeId) -> Context:
-        node = self.graph[identifier]
-        assert isinstance(node, Context)
-        return node
+    def _contexts(self, identifiers: Sequence[NodeId]) -> list[Context]:
+        """Contexts the store has named, also those that another process has added since the graph was read."""
+        self.refresh()
+        return [node for node in map(self.graph.__getitem__, identifiers) if isinstance(node, Context)]
 
-    def _said_before(self, identifier: NodeId) -> str | None:
+    def _said_before(self, context: Context) -> str | None:
         """The reply of the exchange before this one in its session: what the user's words may answer."""
-        context = self._context(identifier)
         if context.session is None or context.moment is None:
             return None
         replies = [

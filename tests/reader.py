@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pgmem_local.construction.annotate import Annotator
+from pgmem_local.construction.judge import by_letters
+from pgmem_local.construction.reveal import OPTIONS, Glance, Spoken, probe
 from pgmem_local.graph.edges import Relation
+from pgmem_local.graph.nodes import Polarity, RecallPriority
+from pgmem_local.ports import ChatModel
 from tests.fakes import Answer, Asked, RuleChat
 
 _LETTERS = {Relation.SUPPORT: " A", Relation.CONTRADICT: " B", Relation.SHIFT_TO: " C", Relation.IRRELEVANT: " D"}
@@ -27,10 +36,8 @@ class Reader(RuleChat):
         context_tokens: int = 4096,
     ) -> None:
         rules = {
-            "state_gate": lambda asked: " Yes" if self.note(asked) else " No",
-            "state_subject": lambda asked: " writer" if self.note(asked) else " nobody",
+            "state_probes": self._probe,
             "state_note": self.note,
-            "state_labels": self._label,
             "judge_letters": self._letter,
             "episode": lambda asked: "wrote about the day.",
             "trait": lambda asked: self.trait,
@@ -45,10 +52,12 @@ class Reader(RuleChat):
         said = line(asked, "Message: ")
         return next((note for words, note in self.notes.items() if words in said), "")
 
-    def _label(self, asked: Asked) -> Answer:
-        if " high" in asked.options:
-            return " high"
-        return " negative" if any(word in line(asked, "Note: ") for word in _DENIALS) else " neutral"
+    def _probe(self, asked: Asked) -> Answer:
+        note = str(self.note(asked))
+        denied = any(word in note for word in _DENIALS)
+        true = {" Yes", " writer"} if note else {" No", " nobody"}
+        true |= {" negative" if denied else " neutral", " high"}
+        return [0.0 if option in true else -10.0 for option in asked.options]
 
     def _letter(self, asked: Asked) -> Answer:
         first, second = line(asked, "First: "), line(asked, "Second: ")
@@ -62,3 +71,25 @@ class Reader(RuleChat):
 def line(asked: Asked, label: str) -> str:
     """What stands behind a label at the beginning of a line of the prompt."""
     return next(part.removeprefix(label) for part in asked.prompt.text.splitlines() if part.startswith(label))
+
+
+def believe_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take what a model says for true: the heads fitted on real models would make something else of it."""
+    monkeypatch.setattr("pgmem_local.construction.extract.glance", plain_glance)
+    monkeypatch.setattr("pgmem_local.memory.judge_for", lambda name: by_letters)
+
+
+def plain_glance(model: ChatModel, annotator: Annotator, spoken: Sequence[Spoken]) -> list[Glance]:
+    """The probes without the fitted heads: the likeliest word after each question."""
+    if not spoken:
+        return []
+    return [_plainly(one) for one in probe(model, spoken)]
+
+
+def _plainly(scores: NDArray[np.float64]) -> Glance:
+    def likeliest(question: int, words: Sequence[str]) -> int:
+        return int(np.argmax([scores[question, OPTIONS.index(word)] for word in words]))
+
+    polarity = list(Polarity)[likeliest(2, [f" {one.value}" for one in Polarity])]
+    priority = list(RecallPriority)[likeliest(3, [f" {one.value}" for one in RecallPriority])]
+    return Glance(float(likeliest(0, (" No", " Yes"))), polarity, priority)

@@ -153,13 +153,12 @@ def _write_notes(model: ChatModel, spoken: Sequence[Utterance], limit: int) -> l
 
 def _said_once(noted: Sequence[_Noted]) -> list[_Noted]:
     """Without the notes of a Context that say mostly what a later one of it says: neighbouring pieces share their subject."""
+    told = [(one.utterance.reading.context.id, keywords(one.note.removeprefix("User"))) for one in noted]
     result: list[_Noted] = []
-    for place, one in enumerate(noted):
-        words = keywords(one.note)
-        context = one.utterance.reading.context.id
-        later = [keywords(other.note) for other in noted[place + 1 :] if other.utterance.reading.context.id == context]
+    for place, (context, words) in enumerate(told):
+        later = (others for other, others in told[place + 1 :] if other == context)
         if not any(len(words & others) >= SAME_SHARE * len(words) for others in later):
-            result.append(one)
+            result.append(noted[place])
     return result
 
 

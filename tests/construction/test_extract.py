@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.extract import (
     Reading,
     StateDraft,
@@ -11,17 +12,17 @@ from pgmem_local.construction.extract import (
     extract_states,
     extract_trait,
     is_supported,
-    state_log_odds,
     utterances,
 )
 from pgmem_local.construction.pieces import length
+from pgmem_local.construction.reveal import Glance
 from pgmem_local.errors import ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.nodes import Polarity, RecallPriority
 from pgmem_local.ports import Completion
 from pgmem_local.prompts import load
 from pgmem_local.settings import ConstructionSettings
 from tests.construction.builders import SETTINGS, context, reading, state
-from tests.fakes import RuleChat, ScriptedChat
+from tests.fakes import HashEmbedder, RuleChat
 from tests.reader import Reader
 
 
@@ -30,7 +31,11 @@ def pieces(text: str, words: int = 8) -> list[str]:
 
 
 def drafts(model: RuleChat, *readings: Reading) -> list[list[str]]:
-    return [[draft.text for draft in group] for group in extract_states(model, readings, SETTINGS)]
+    return [[draft.text for draft in group] for group in states(model, *readings)]
+
+
+def states(model: RuleChat, *readings: Reading) -> list[list[StateDraft]]:
+    return extract_states(model, Annotator(HashEmbedder()), readings, SETTINGS)
 
 
 def draft(model: RuleChat, text: str, before: str | None = None) -> list[str]:
@@ -82,15 +87,7 @@ class TestStates:
     def test_what_reveals_nothing_is_never_written_about(self) -> None:
         model = Reader({})
         assert drafts(model, reading("What time is it?"), reading("ok", number=2)) == [[], []]
-        assert set(model.tasks()) == {"state_gate", "state_subject"}
-
-    def test_one_convinced_probe_is_outweighed_by_the_other(self) -> None:
-        model = ScriptedChat(by_task={"state_gate": [[0.0, -9.0]], "state_subject": [[-9.0, 0.0, -9.0]]})
-        assert extract_states(model, [reading("My cousin likes tea.")], SETTINGS) == [[]]
-
-    def test_the_log_odds_of_both_probes_are_added(self) -> None:
-        model = ScriptedChat(by_task={"state_gate": [[-1.0, -3.0]], "state_subject": [[-1.0, -4.0, -90.0]]})
-        assert state_log_odds(model, utterances(reading("I like tea."), 20)) == pytest.approx([2.0 + 3.0])
+        assert set(model.tasks()) == {"state_probes"}
 
     def test_turn_without_words_costs_no_call(self) -> None:
         model = Reader({})
@@ -145,19 +142,20 @@ class TestStates:
         model = Reader({"Czech": "speaks Czech", "Italian": "speaks Italian"})
         assert draft(model, text) == ["User speaks Czech", "User speaks Italian"]
 
-    def test_labels_are_those_the_model_finds_likeliest(self) -> None:
-        model = Reader({"celery": "cannot stand celery"})
-        model.rules["state_labels"] = lambda asked: {" high": " low", " positive": " negative"}[asked.options[0]]
-        (found,) = extract_states(model, [reading("I can't stand celery.")], SETTINGS)
-        assert found == [StateDraft("User cannot stand celery", RecallPriority.LOW, Polarity.NEGATIVE)]
+    @pytest.mark.parametrize("priority", RecallPriority)
+    @pytest.mark.parametrize("polarity", Polarity)
+    def test_labels_are_those_read_from_the_utterance(
+        self, priority: RecallPriority, polarity: Polarity, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen = Glance(1.0, polarity, priority)
+        monkeypatch.setattr("pgmem_local.construction.extract.glance", lambda model, annotator, spoken: [seen for _ in spoken])
+        ((found,),) = states(Reader({"celery": "cannot stand celery"}), reading("I can't stand celery."))
+        assert found == StateDraft("User cannot stand celery", priority, polarity)
 
-    def test_each_priority_and_polarity_can_be_told(self) -> None:
-        for word in (" high", " low"):
-            for sign in (" positive", " negative", " neutral"):
-                model = Reader({"tea": "drinks tea"})
-                model.rules["state_labels"] = lambda asked, word=word, sign=sign: word if word in asked.options else sign
-                ((found,),) = extract_states(model, [reading("I drink tea.")], SETTINGS)
-                assert (f" {found.priority.value}", f" {found.polarity.value}") == (word, sign)
+    def test_what_hardly_reveals_anything_is_not_written_about(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        seen = Glance(0.01, Polarity.NEUTRAL, RecallPriority.LOW)
+        monkeypatch.setattr("pgmem_local.construction.extract.glance", lambda model, annotator, spoken: [seen for _ in spoken])
+        assert states(Reader({}), reading("I can't stand celery.")) == [[]]
 
     def test_output_cut_off_before_its_first_word_is_no_absence_of_facts(self) -> None:
         model = Reader({"tea": "drinks tea"})

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pgmem_local.construction.judge import (
-    GENERIC_HEAD,
     PRIORS,
     QUESTIONS,
     RELATIONS,
@@ -21,7 +20,7 @@ from pgmem_local.construction.judge import (
     judge_pairs,
     probe,
 )
-from pgmem_local.construction.logistic import LogisticHead
+from pgmem_local.construction.logistic import GENERIC, LogisticHead, shipped_head
 from pgmem_local.construction.pair import Pair
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Node
@@ -173,11 +172,10 @@ class TestJudges:
     def test_model_without_a_head_of_its_own_is_judged_by_the_first_fitted(self) -> None:
         model = RuleChat({"judge_probes": of_one_mind})
         (verdict,) = judge_for("unheard-of")(model, self.PAIRS[:1])
-        assert verdict.judge == f"probes/{GENERIC_HEAD}"
+        assert GENERIC in verdict.judge
 
     def test_shipped_head_weighs_each_feature(self) -> None:
-        head = LogisticHead.shipped(GENERIC_HEAD)
-        assert head is not None
+        head = shipped_head("judge", "unheard-of")
         seen = features(self.PAIRS, probe(RuleChat({"judge_probes": of_one_mind}), self.PAIRS))
         assert head.mean.shape == head.scale.shape == (seen.shape[1],)
         assert head.weights.shape == (seen.shape[1] + 1, len(RELATIONS))
