@@ -73,7 +73,8 @@ def run_task(task: Task[Result], bench: Workbench, out: Path, weights: Weights) 
 def _stamp(bench: Workbench, data: str, weights: Weights) -> str:
     """What all results of one journal have in common; systems may be added."""
     options = bench.options
-    parts = (data, weights.sha256 or weights.name, bench.embedder.identity, options.budget, options.seed, options.limit, code_digest())
+    told = (options.budget, options.seed, options.limit, options.every)
+    parts = (data, weights.sha256 or weights.name, bench.embedder.identity, told, code_digest())
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
@@ -83,6 +84,7 @@ def _settings(bench: Workbench, data: str) -> dict[str, Any]:
         "seed": options.seed,
         "limit": options.limit,
         "budget": options.budget,
+        "every": options.every,
         "data": options.data.name if options.data else "shipped",
         "data_sha256": data,
         "context_tokens": bench.model.context_tokens,

@@ -47,7 +47,7 @@ def verdict(task: Task[Any], report: Report) -> str:
 
 def _better(task: Task[Any], report: Report, system: str) -> list[str]:
     ours, theirs = flat(report.metrics[OURS]), flat(report.metrics[system])
-    signs = {name: -1 if name in task.lower else 1 for name in task.headline}
+    signs = {name: -1 if name in task.lower else 1 for name in task.decisive}
     nothing = float("nan")
     return [name for name, sign in signs.items() if sign * theirs.get(name, nothing) > sign * ours.get(name, nothing)]
 

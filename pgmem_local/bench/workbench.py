@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import Path
 
-from pgmem_local.bench.datasets.history import Entry
+from pgmem_local.bench.datasets.history import Case, Entry, Question
 from pgmem_local.bench.persona import ABLATIONS, Persona, ablation
 from pgmem_local.bench.systems import Full, NoMemory, Oracle, OracleWithoutEnd, Rag, RawTurns, Recent, System
 from pgmem_local.errors import IngestError
@@ -23,13 +24,16 @@ OURS = "pgmem"
 
 @dataclass(frozen=True)
 class Options:
-    """What a run can be told. budget: tokens of context a question; data: a file or folder instead of the shipped data."""
+    """What a run can be told. budget: tokens of context a question; data: a file or folder instead of the shipped data.
+
+    every: sessions between two rounds of questions, where a task asks while its memory grows."""
 
     systems: tuple[str, ...] = ()
     limit: int | None = None
     seed: int = 0
     budget: int = 1200
     data: Path | None = None
+    every: int = 1
 
 
 @dataclass(frozen=True)
@@ -55,15 +59,26 @@ class Workbench:
     def answering(self) -> AnswerSettings:
         return AnswerSettings(evidence_tokens=self.options.budget)
 
-    def open_system(self, name: str, case: str, entries: Iterable[Entry]) -> System:
-        """An empty memory of this name, or the one that an earlier run built from the same entries. Raises IngestError for no such name."""
+    def open_system(self, name: str, case: Case[Question]) -> System:
+        """An empty memory of this name, or the one that an earlier run built of the same case. Raises IngestError for no such name."""
         if name in BASELINES:
             return BASELINES[name](self.model, self.embedder)
         if name == OURS or (name.startswith(f"{OURS}-") and ablation(name.removeprefix(f"{OURS}-"))):
-            home = self.cache / "memories" / f"{case}-{self._memory_key(entries)}"
-            return Persona(self.model, self.embedder, home, name, ablation(name.removeprefix(f"{OURS}-")), self._learning(case))
+            reading = ablation(name.removeprefix(f"{OURS}-"))
+            return Persona(self.model, self.embedder, self._home(case), name, reading, self._learning(case.name))
         known = ", ".join([*BASELINES, OURS, *(f"{OURS}-{part}" for part in ABLATIONS), f"{OURS}-lambda=0.3"])
         raise IngestError(f"no memory is called {name!r}; there are {known}, each also with a budget of its own, such as rag@600")
+
+    def _home(self, case: Case[Question]) -> Path:
+        """Where the memory of a case lies; one that goes on from another begins as a copy of it."""
+        memories = self.cache / "memories"
+        home, parent = (memories / self._memory_key(entries) for entries in (case.entries, case.before))
+        if case.before and parent.is_dir() and not home.exists():
+            half_done = home.with_suffix(".copy")
+            shutil.rmtree(half_done, ignore_errors=True)
+            shutil.copytree(parent, half_done)
+            half_done.rename(home)
+        return home
 
     def _learning(self, case: str) -> Callable[[Progress], None]:
         return lambda progress: self.report(Step(f"learning {case}", progress.done, progress.total))

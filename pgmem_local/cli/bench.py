@@ -22,6 +22,7 @@ Seed = Annotated[int, typer.Option("--seed", help="For folds, shuffles and inter
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for results, and for memories that later runs use again.")]
 Data = Annotated[Path | None, typer.Option("--data", metavar="PATH", help="A file or folder of the same format as the shipped data.")]
 Budget = Annotated[int, typer.Option("--budget", min=50, help="Tokens of context a question, for every memory but `full`.")]
+Every = Annotated[int, typer.Option("--every", min=1, help="prefeval: sessions between two rounds of questions.")]
 
 
 def _add_task(name: str, summary: str) -> None:
@@ -33,13 +34,14 @@ def _add_task(name: str, summary: str) -> None:
         out: Out = Path("bench-results"),
         data: Data = None,
         budget: Budget = 1200,
+        every: Every = 1,
         as_json: AsJson = False,
     ) -> None:
         from pgmem_local.bench.workbench import Options
         from pgmem_local.cli.benchmarking import run_benchmark
 
         named = tuple(part.strip() for part in systems.split(",") if part.strip()) if systems else ()
-        run_benchmark(name, Options(named, limit, seed, budget, data), model, out, as_json)
+        run_benchmark(name, Options(named, limit, seed, budget, data, every), model, out, as_json)
 
     run.__doc__ = f"{summary}\n\nExample: pgmem bench {name} --limit 20"
     bench_app.command(name)(run)

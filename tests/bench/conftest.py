@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgmem_local.bench.datasets.history import Entry
 from pgmem_local.bench.workbench import Options, Workbench
+from pgmem_local.construction import reveal
 from pgmem_local.conversation import Exchange, Moment, Turn
 from pgmem_local.ports import Spent
 from tests.builders import on_day
@@ -46,8 +49,21 @@ class Copyist(ScriptedChat):
         if task == "option_check":
             return " Yes" if "quiet" in text.rpartition("Suggestion: ")[2] else " No"
         if not wrote:
-            return asked.options[-1] if task in ("state_gate", "state_subject") else asked.options[0]
+            return asked.options[1] if task == "state_probes" else asked.options[0]
         return text.rpartition("Question:")[0].removeprefix("Notes:").strip() if task == "answer" else "none"
+
+
+class OwnWord:
+    """A fitted head that takes the model's first log-odds for what it is."""
+
+    def probabilities(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        yes = 1 / (1 + np.exp(-features[:, 0]))
+        return np.stack([yes, 1 - yes], axis=1)
+
+
+@pytest.fixture(autouse=True)
+def heads_that_take_the_models_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reveal, "shipped_head", lambda part, model: OwnWord())
 
 
 @pytest.fixture

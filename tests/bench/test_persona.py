@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pgmem_local.bench.datasets.history import Question
+from pgmem_local.bench.datasets.history import Case, Question
 from pgmem_local.bench.persona import ABLATIONS, Persona, ablation, without_relations
 from pgmem_local.graph.edges import Relation
 from tests.bench.conftest import Copyist, entry, workbench
@@ -17,7 +17,7 @@ QUESTION = Question("q", "What tea with milk?", "kind", (frozenset({"a"}),))
 
 
 def built(model: Copyist, tmp_path: Path, name: str = "pgmem") -> Persona:
-    system = workbench(model, tmp_path).open_system(name, "case", ENTRIES)
+    system = workbench(model, tmp_path).open_system(name, Case("case", tuple(ENTRIES), ()))
     assert isinstance(system, Persona)
     for one in ENTRIES:
         system.observe(one)

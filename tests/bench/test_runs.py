@@ -18,8 +18,10 @@ from pgmem_local.bench.systems import Oracle, RawTurns
 from pgmem_local.bench.table import verdict, write_table
 from pgmem_local.bench.tasks import TASKS
 from pgmem_local.bench.workbench import BASELINES
+from pgmem_local.construction.logistic import heads_folder
 from pgmem_local.errors import IngestError
 from tests.bench.conftest import Copyist, workbench
+from tests.bench.datasets.test_foreign import locomo, prefeval
 from tests.fakes import ScriptedChat
 
 WEIGHTS = Weights("scripted")
@@ -90,7 +92,7 @@ def test_memhop_says_which_hop_broke(memhop: Path, tmp_path: Path) -> None:
 
 def test_relations_are_judged_by_every_judge(tmp_path: Path) -> None:
     report = ran("relations", tmp_path, limit=40)
-    assert report.systems == ("constant", "surface", "letters", "pgmem")
+    assert report.systems == ("constant", "surface", "letters", "cross-validated", "pgmem")
     assert measured(report, "constant")["recall.support"] == 1.0
     assert measured(report, "letters")["recall.support"] == 1.0  # this model always takes the first option
     assert {name for name in measured(report, "pgmem") if name.startswith("recall.")} == {
@@ -99,10 +101,15 @@ def test_relations_are_judged_by_every_judge(tmp_path: Path) -> None:
     assert report.whole["cost"]["pgmem"]["reads_per_question"] > 0
 
 
+def test_head_is_not_scored_on_the_pairs_it_was_fitted_on(tmp_path: Path) -> None:
+    report = ran("relations", tmp_path, data=heads_folder() / "pairs.jsonl", limit=20, systems=("cross-validated", "pgmem"))
+    assert report.metrics["pgmem"] == report.metrics["cross-validated"]
+
+
 def test_probes_are_read_once(tmp_path: Path) -> None:
     ran("relations", tmp_path, limit=12, systems=("pgmem",))
     later = Copyist()
-    ran("relations", tmp_path, later, limit=12, seed=7, systems=("pgmem",))  # other folds
+    ran("relations", tmp_path, later, limit=12, seed=7, systems=("cross-validated", "pgmem"))
     assert {asked.prompt.head.task for asked in later.asked} == {"speed"}
 
 
@@ -188,3 +195,19 @@ def test_runs_of_two_tasks_are_not_compared(diary: Path, memhop: Path, tmp_path:
     (tmp_path / "x.json").write_text("{}", "utf-8")
     with pytest.raises(IngestError, match="is no result of `pgmem bench`"):
         compare(tmp_path / "x.json", tmp_path / "x.json")
+
+
+def test_chain_grows_one_memory_and_learns_each_session_once(tmp_path: Path) -> None:
+    model = Copyist()
+    report = ran("prefeval", tmp_path, model, data=prefeval(tmp_path), limit=3, systems=("oracle", "pgmem"))
+    assert measured(report, "oracle")["evidence_recall"] == 1.0
+    assert {"accuracy_by_kind.1", "accuracy_by_kind.2", "accuracy_by_kind.3"} <= measured(report, "oracle").keys()
+    learned = [asked.prompt for asked in model.asked if asked.prompt.head.task == "state_probes"]
+    assert len(learned) == len(set(learned)) > 0
+
+
+def test_locomo_scores_stand_beside_those_of_the_audit(tmp_path: Path) -> None:
+    oracle = measured(ran("locomo", tmp_path, data=locomo(tmp_path), systems=("oracle",)), "oracle")
+    assert oracle["f1"] < oracle["f1_corrected"]  # the notes say Monday, which only the audit wants
+    assert oracle["adversarial"] == 1.0  # no evidence, no notes: declined
+    assert oracle["evidence_recall"] == 1.0

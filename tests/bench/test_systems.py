@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pgmem_local.bench.datasets.history import Entry, Question
+from pgmem_local.bench.datasets.history import Case, Entry, Question
 from pgmem_local.bench.systems import Full, NoMemory, Oracle, OracleWithoutEnd, Rag, RawTurns, Recent
 from pgmem_local.bench.workbench import split_budget
 from pgmem_local.errors import IngestError
@@ -94,6 +94,6 @@ def test_own_budget_follows_the_name() -> None:
 
 def test_unknown_memory_is_told_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(IngestError, match="no memory is called 'mem'; there are none, recent, full, rag"):
-        workbench(Copyist(), tmp_path).open_system("mem", "case", [])
+        workbench(Copyist(), tmp_path).open_system("mem", Case("case", (), ()))
     with pytest.raises(IngestError, match="no memory is called 'pgmem-nonsense'"):
-        workbench(Copyist(), tmp_path).open_system("pgmem-nonsense", "case", [])
+        workbench(Copyist(), tmp_path).open_system("pgmem-nonsense", Case("case", (), ()))

@@ -64,7 +64,7 @@ def _diary(path: Path) -> Diary:
     questions = tuple(_question(record, beside) for record in read_json(beside))
     annotations = read_json(_annotations_of(path)) if _annotations_of(path).is_file() else {}
     planted = [secret["string"] for secret in annotations.get("secrets", ())]
-    return Diary(path.stem, entries, questions, tuple(planted))
+    return Diary(path.stem, entries, questions, planted=tuple(planted))
 
 
 def _entry(record: dict[str, Any], path: Path) -> Entry:

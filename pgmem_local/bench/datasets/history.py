@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
@@ -45,16 +46,34 @@ class Question:
     steps: tuple[frozenset[str], ...]
 
 
+@dataclass(frozen=True)
+class ChoiceQuestion(Question):
+    """A question with options, one of which is right."""
+
+    options: tuple[str, ...] = ()
+    correct: int = 0
+
+    def shuffled(self, seed: int) -> ChoiceQuestion:
+        """The same options in an order that depends on the seed and the question alone: else a tie would go to a fixed place."""
+        order = list(range(len(self.options)))
+        random.Random(f"{seed} {self.id}").shuffle(order)
+        return replace(self, options=tuple(self.options[place] for place in order), correct=order.index(self.correct))
+
+
 Asked = TypeVar("Asked", bound=Question, covariant=True)
 
 
 @dataclass(frozen=True)
 class Case(Generic[Asked]):
-    """One memory's life: what it observes, and what it is asked afterwards."""
+    """One memory's life: what it observes, and what it is asked afterwards.
+
+    before: the first of the entries, where a case goes on from another: what was learned of them need not be learned again.
+    """
 
     name: str
     entries: tuple[Entry, ...]
     questions: Sequence[Asked]
+    before: tuple[Entry, ...] = ()
 
 
 def dialogue(session: str, day: str, turns: Sequence[tuple[Speaker, str]]) -> list[Entry]:

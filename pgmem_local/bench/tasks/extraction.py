@@ -15,6 +15,7 @@ from pgmem_local.bench.scoring.extraction import Noted, has_forbidden, has_requi
 from pgmem_local.bench.scoring.forms import norm
 from pgmem_local.bench.scoring.intervals import Metrics
 from pgmem_local.bench.workbench import Step, Workbench
+from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.extract import Reading, StateDraft, extract_states
 from pgmem_local.errors import IngestError, ModelOutputInvalid
 from pgmem_local.graph.nodes import Context, Kind, Polarity, RecallPriority, node_id
@@ -37,6 +38,7 @@ class Extraction:
         "all_right", "has_state_f1", "has_state_precision", "has_state_recall", "required_mentions", "forbidden_mentions", "polarity",
         "priority", "priority_high_recall", "copies",
     )  # fmt: skip
+    decisive: ClassVar[tuple[str, ...]] = ("all_right", "has_state_f1", "forbidden_mentions", "polarity", "priority")
     lower: ClassVar[frozenset[str]] = frozenset({"forbidden_mentions", "copies"})
     plain: ClassVar[tuple[str, ...]] = ("copy", "first-person")
     per: ClassVar[Literal["turn", "question"]] = "turn"
@@ -93,7 +95,7 @@ def _ours(bench: Workbench, messages: Sequence[LabelledMessage]) -> list[Drafts]
     """A failed call fails its message alone: the group is asked again one by one."""
     readings = [_reading(message, place) for place, message in enumerate(messages, 1)]
     try:
-        return list(extract_states(bench.model, readings, ConstructionSettings()))
+        return list(extract_states(bench.model, Annotator(bench.embedder), readings, ConstructionSettings()))
     except ModelOutputInvalid:
         return [None] if len(messages) == 1 else [drafts for message in messages for drafts in _ours(bench, [message])]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
@@ -51,7 +51,14 @@ class QuestionTask(ABC, Generic[Asked]):
     name: ClassVar[str]
     systems: ClassVar[tuple[str, ...]] = ("none", "recent", "full", "rag", "pgmem", "oracle")
     plain: ClassVar[tuple[str, ...]] = ("recent", "full", "rag")
+    headline: ClassVar[tuple[str, ...]]
+    lower: ClassVar[frozenset[str]]
     per: ClassVar[Literal["turn", "question"]] = "question"
+
+    @property
+    def decisive(self) -> tuple[str, ...]:
+        """Every column counts."""
+        return self.headline
 
     @abstractmethod
     def cases(self, bench: Workbench) -> Sequence[Case[Asked]]:
@@ -88,7 +95,7 @@ class QuestionTask(ABC, Generic[Asked]):
     def _run_case(
         self, bench: Workbench, name: str, budget: int, case: Case[Asked], questions: Sequence[Asked]
     ) -> Iterator[Build | Outcome]:
-        memory = bench.open_system(name, case.name, case.entries)
+        memory = bench.open_system(name, case)
         try:
             for entry in case.entries:
                 memory.observe(entry)
@@ -144,4 +151,4 @@ def mean_score(answered: Sequence[Answered], name: str) -> float | None:
 
 def limited(cases: Sequence[Case[Asked]], limit: int | None) -> list[Case[Asked]]:
     """Cases with at most `limit` questions each, evenly chosen."""
-    return [Case(case.name, case.entries, spread(case.questions, limit)) for case in cases]
+    return [replace(case, questions=spread(case.questions, limit)) for case in cases]

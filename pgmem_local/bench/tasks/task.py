@@ -14,7 +14,8 @@ Result = TypeVar("Result")
 
 
 class Task(Protocol[Result]):
-    """headline: metrics shown in the table, named as `flat` names them. lower: those of which less is better.
+    """headline: metrics shown in the table, named as `flat` names them. decisive: those that say which system is better; a judge
+    that always says one label has a perfect recall of it. lower: metrics of which less is better.
 
     per: what an outcome's cost is counted by; a task whose items are turns has no questions.
     plain: baselines that ours has to beat.
@@ -26,6 +27,9 @@ class Task(Protocol[Result]):
     lower: ClassVar[frozenset[str]]
     plain: ClassVar[tuple[str, ...]]
     per: ClassVar[Literal["turn", "question"]]
+
+    @property
+    def decisive(self) -> tuple[str, ...]: ...
 
     def files(self, data: Path | None) -> list[Path]:
         """The data files. Raises IngestError where there are none."""
