@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 from pgmem_local.conversation import Exchange, Turn
-from pgmem_local.errors import ModelError, ModelOutputInvalid, StoreBusy, UnknownNode
+from pgmem_local.errors import ModelError, ModelOutputInvalid, StoreBusy, StoreError, UnknownNode
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Kind, NodeId
 from pgmem_local.memory import PersonaMemory, Progress
@@ -113,6 +113,14 @@ class TestObserving:
             memory.observe([said("Ghent it is.", 1, "chat")])
             memory.learn()
         assert "Assistant: How about Ghent?\nMessage: Ghent it is." in {asked.prompt.text for asked in model.asked}
+
+
+    def test_message_answers_the_last_reply_of_its_own_session(self, tmp_path: Path) -> None:
+        with opened(tmp_path, model := Reader({}), HashEmbedder()) as memory:
+            memory.observe([said("A trip?", 0, "chat", "Lisbon?"), said("Hm.", 1, "chat", "Ghent?"), said("Rain?", 2, "other", "No.")])
+            memory.observe([said("Ghent it is.", 3, "chat", "Booked.")])
+            memory.learn()
+        assert "Assistant: Ghent?\nMessage: Ghent it is." in {asked.prompt.text for asked in model.asked}
 
 
 class TestLearning:
@@ -333,6 +341,21 @@ class TestModels:
         assert embedder.closed
         with opened(tmp_path) as again:
             assert again.store.pending() == []
+
+    def test_model_that_cannot_be_closed_keeps_nothing_else_open(self, tmp_path: Path) -> None:
+        class Stuck(Reader):
+            def close(self) -> None:
+                raise ModelError("the model does not end")
+
+        embedder = HashEmbedder()
+        memory = opened(tmp_path, Stuck(DRINKS), embedder)
+        memory.observe(DIARY)
+        memory.learn()
+        with pytest.raises(ModelError, match="end"):
+            memory.close()
+        assert embedder.closed
+        with pytest.raises(StoreError):
+            memory.store.pending()
 
     def test_closing_twice_and_closing_after_an_error_are_no_errors(self, tmp_path: Path) -> None:
         model = Reader(DRINKS)

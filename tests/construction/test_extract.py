@@ -115,9 +115,9 @@ class TestStates:
         assert draft(model, "Great, booked!") == []
 
     def test_copied_example_is_dropped_although_it_shares_words_with_the_turn(self) -> None:
-        copied = "has signed up for the pottery class in Brindlemoor."
+        copied = "eats rye bread in the morning and takes the ferry."
         assert copied in load("state_note").head.instructions
-        assert draft(Reader({"pottery": copied}), "The pottery class was signed off.") == []
+        assert draft(Reader({"bread": copied}), "I eat bread in the morning.") == []
 
     def test_name_that_only_an_example_holds_is_dropped_however_the_note_puts_it(self) -> None:
         assert draft(Reader({"pottery": "joined a pottery class in Brindlemoor"}), "I joined a pottery class.") == []

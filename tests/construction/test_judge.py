@@ -100,6 +100,12 @@ class TestDoubt:
             posterior = verdict.probabilities * PRIORS / (verdict.probabilities @ PRIORS)
             assert judgement.probability == pytest.approx(posterior[RELATIONS.index(judgement.relation)])
 
+    def test_likeliest_of_four_is_doubt_where_it_is_not_likely(self) -> None:
+        posterior = np.array([0.4, 0.3, 0.1, 0.2])
+        raw = posterior / PRIORS
+        (judgement,) = judge_pairs(SILENT, [self.PAIR], lambda model, pairs: [Verdict(raw / raw.sum(), "stub")])
+        assert (judgement.relation, judgement.probability) == (Relation.IRRELEVANT, pytest.approx(0.2))
+
     def test_priors_are_the_shares_of_all_relations(self) -> None:
         assert PRIORS.shape == (len(RELATIONS),)
         assert PRIORS.sum() == pytest.approx(1.0)

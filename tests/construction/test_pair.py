@@ -158,6 +158,13 @@ class TestDistantPairs:
         assert found == [by_meaning, by_words]
         assert stranger not in found
 
+    def test_most_words_in_common_come_first(self) -> None:
+        sketch = sketch_with_contexts()
+        few, many = told(sketch, "tea", 1, "c1"), told(sketch, "tea with lemon and honey", 2, "c2")
+        new = told(sketch, "honey, lemon, tea", 3, "c3")
+        near = neighbourhood(sketch)
+        assert [node.id for node in near.by_words(sketch.graph[new], Kind.STATE, 2)] == [many, few]
+
     def test_each_kind_has_its_top(self) -> None:
         sketch = sketch_with_contexts(30)
         for number in range(1, 13):
