@@ -1,1 +1,1 @@
-"""An honest benchmark on this machine: one model, one token budget and one answering path for every memory, with plain baselines."""
+"""A benchmark on this machine: one model, one token budget and one answering path for every memory, plain baselines beside ours."""

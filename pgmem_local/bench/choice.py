@@ -1,6 +1,6 @@
 """Multiple choice two ways: one letter picked, averaged over rotations of the options, and each option checked by itself.
 
-Picking a letter mixes what is known with a liking for letters; every option stands once under every letter, and the mean is free of it.
+Picking a letter mixes what is known with a liking for letters: every option stands once under every letter, so the mean is free of it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ def choose_option(model: ChatModel, notes: str, question: str, options: Sequence
 def _by_letters(model: ChatModel, notes: str, question: str, options: Sequence[str]) -> NDArray[np.float64]:
     letters = ascii_uppercase[: len(options)]
     task, count = load("option_letter"), len(options)
-    prompts = [
-        task.ask({"notes": notes, "question": one_line(question), "options": _listing(letters, options, turn)}) for turn in range(count)
-    ]
+    common = {"notes": notes, "question": one_line(question)}
+    prompts = [task.ask({**common, "options": _listing(letters, options, turn)}) for turn in range(count)]
     scores = model.choose(prompts, [f" {letter}" for letter in letters])
     normal = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
     by_option = [np.roll(row, turn) for turn, row in enumerate(normal)]

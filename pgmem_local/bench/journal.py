@@ -1,4 +1,4 @@
-"""Results as they come, one JSON line each, so that a broken run goes on where it stopped. Of another run's file nothing is used."""
+"""Results as they come, one JSON line each, so that a broken run goes on where it stopped. Another run's file is not used."""
 
 from __future__ import annotations
 

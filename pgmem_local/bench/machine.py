@@ -17,7 +17,7 @@ import psutil
 from pgmem_local import __version__
 from pgmem_local.ports import ChatModel, Head, Prompt, Spent
 
-_PASSAGE = "The ferry leaves at nine and the tide turns at noon; after that the harbour lies dry and the gulls walk where the boats were. "
+_PASSAGE = "The ferry leaves at nine and the tide turns at noon; then the harbour lies dry and gulls walk where the boats were. "
 _PASSAGES = 12
 _WRITTEN_TOKENS = 24
 

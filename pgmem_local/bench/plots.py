@@ -1,4 +1,4 @@
-"""Two pictures of a report: each headline metric with its interval, and accuracy against tokens. Needs the extra `bench` (matplotlib)."""
+"""Two pictures of a report: each headline metric with its interval, and accuracy against tokens. Needs matplotlib (extra `bench`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def _draw_metrics(task: Task[Any], report: Report, out: Path) -> Path:
         above = [max(0.0, spread[name][1] - values[name]) for _, name in measured]
         axes.bar([at + place * width for at, _ in measured], heights, width, yerr=[below, above], capsize=2, label=system)
     middle = 0.4 - width / 2
-    axes.set_xticks([at + middle for at in range(len(task.headline))], [words(name) for name in task.headline], rotation=20, ha="right")
+    places = [at + middle for at in range(len(task.headline))]
+    axes.set_xticks(places, [words(name) for name in task.headline], rotation=20, ha="right")
     axes.set_ylim(0, 1)
     axes.set_title(f"{report.task}, {report.whole['model']['name']}, 95 % intervals")
     axes.legend(fontsize="small")

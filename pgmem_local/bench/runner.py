@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -66,7 +67,8 @@ def run_task(task: Task[Result], bench: Workbench, out: Path, weights: Weights) 
     }
     report = Report(task.name, tuple(systems), whole)
     out.mkdir(parents=True, exist_ok=True)
-    (out / f"{task.name}.json").write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", errors="replace")
+    text = json.dumps(whole, indent=1, ensure_ascii=False)
+    (out / f"{task.name}.json").write_text(f"{text}\n", encoding="utf-8", errors="replace")
     return report
 
 
@@ -115,13 +117,15 @@ def _shares(metrics: Mapping[str, Metrics]) -> dict[str, dict[str, float]]:
         return {}
     best = flat(metrics[ORACLE])
     return {
-        system: {name: round(value / best[name], 4) for name, value in flat(found).items() if best.get(name, 0) > 0 and value == value}
+        system: {name: round(value / best[name], 4) for name, value in flat(found).items() if best.get(name, 0) > 0 and not isnan(value)}
         for system, found in metrics.items()
         if system != ORACLE
     }
 
 
-def _cost(task: Task[Any], builds: Mapping[str, Build], outcomes: Mapping[str, Outcome], speed: RawSpeed) -> dict[str, float | None]:
+def _cost(
+    task: Task[Any], builds: Mapping[str, Build], outcomes: Mapping[str, Outcome], speed: RawSpeed
+) -> dict[str, float | None]:
     asked = sum((one.spent for one in outcomes.values()), Spent())
     built = sum((one.spent for one in builds.values()), Spent())
     turns = sum(one.turns for one in builds.values())
