@@ -76,11 +76,19 @@ class Annotator:
         if not texts:
             return []
         texts = [_bare(text) for text in texts]
+        vectors = self._embedder.embed(texts)
+        nearness = vectors @ self._label_vectors().T
+        return [Annotation(v, keywords(text), _labels(row)) for text, v, row in zip(texts, vectors, nearness, strict=True)]
+
+    def nearness(self, texts: Sequence[str]) -> Vectors:
+        """Cosine of each text to each domain label, shape (texts, labels)."""
+        result: Vectors = self._embedder.embed(texts) @ self._label_vectors().T
+        return result
+
+    def _label_vectors(self) -> Vectors:
         if self._labels is None:
             self._labels = self._embedder.embed(list(DOMAINS.values()))
-        vectors = self._embedder.embed(texts)
-        nearness = vectors @ self._labels.T
-        return [Annotation(v, keywords(text), _labels(row)) for text, v, row in zip(texts, vectors, nearness, strict=True)]
+        return self._labels
 
 
 def _bare(note: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmem_local.construction.extract import YES_NO
-from pgmem_local.construction.logistic import LogisticHead
+from pgmem_local.construction.logistic import LogisticHead, shipped_head
 from pgmem_local.construction.pair import Pair
 from pgmem_local.construction.pieces import cut, length
 from pgmem_local.graph.edges import Judgement, Relation
@@ -37,7 +37,6 @@ EVIDENCE_PROBABILITY = 0.5
 PRIORS = np.array([0.20, 0.07, 0.10, 0.63])
 """How common the relations are among the pairs that pass the gate; the head was fitted on equal parts of each."""
 EXCERPT_WORDS = 40
-GENERIC_HEAD = "qwen2.5-coder-1.5b"
 
 _CUES = {
     "ended": r"\b(no longer|not any ?more|stopped|quit|gave up|given up|ended|cancelled|left|sold|broke up|retired|finished)\b",
@@ -112,8 +111,7 @@ def by_probes(head: LogisticHead) -> Callable[[ChatModel, Sequence[Pair]], list[
 
 def judge_for(model_name: str) -> Callable[[ChatModel, Sequence[Pair]], list[Verdict]]:
     """The judge fitted for a model, or, for one without, that of the model our heads were first fitted on."""
-    head = LogisticHead.shipped(model_name) or LogisticHead.shipped(GENERIC_HEAD)
-    return by_probes(head) if head is not None else by_letters
+    return by_probes(shipped_head("judge", model_name))
 
 
 def probe(model: ChatModel, pairs: Sequence[Pair]) -> NDArray[np.float64]:

@@ -1,15 +1,24 @@
-"""A small multinomial logistic regression: what turns probe log-odds into calibrated probabilities of the four relations."""
+"""A small multinomial logistic regression: what turns log-odds read from a model into calibrated probabilities.
+
+A head belongs to one model and one part of the work: `heads/MODEL.PART.json`, made by `pgmem models calibrate MODEL`.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pgmem_local.errors import ModelError
+
 Floats = NDArray[np.float64]
+
+GENERIC = "qwen2.5-coder-1.5b"
+"""Whose heads stand in for those of a model that has none of its own."""
 
 
 @dataclass(frozen=True)
@@ -63,3 +72,16 @@ def softmax(scores: Floats) -> Floats:
     shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
     result: Floats = shifted / shifted.sum(axis=-1, keepdims=True)
     return result
+
+
+def heads_folder() -> Path:
+    """Where fitted heads lie: beside this module."""
+    return Path(__file__).parent / "heads"
+
+
+def shipped_head(part: str, model: str) -> LogisticHead:
+    """The head fitted for a part of the work of a model, or the generic one, which its name tells."""
+    head = LogisticHead.shipped(f"{model}.{part}") or LogisticHead.shipped(f"{GENERIC}.{part}")
+    if head is None:
+        raise ModelError(f"this installation lacks the fitted head {GENERIC}.{part}; install pgmem-local again")
+    return head

@@ -22,6 +22,8 @@ class Pair:
     earlier: Node
     later: Node
     cosine: float
+    said_again: bool = False
+    """Whether the earlier note was said once more at or after the later one: then it was not replaced by it."""
 
     @property
     def ids(self) -> frozenset[NodeId]:
@@ -32,7 +34,7 @@ class Pair:
     def dated(self) -> bool:
         """Whether both have a time and the order between them is certain."""
         one, other = self.earlier.moment, self.later.moment
-        return one is not None and other is not None and one.utc < other.utc
+        return not self.said_again and one is not None and other is not None and one.utc < other.utc
 
 
 class Neighbourhood:
@@ -76,7 +78,11 @@ class Neighbourhood:
         if one.id == other.id or self._graph.judged(one.id, other.id) or self._share_origins(one.id, other.id):
             return None
         earlier, later = sorted((one, other), key=by_time)
-        return Pair(earlier, later, float(self.vector(one.id) @ self.vector(other.id)))
+        return Pair(earlier, later, float(self.vector(one.id) @ self.vector(other.id)), self._said_again(earlier, later))
+
+    def _said_again(self, earlier: Node, later: Node) -> bool:
+        moments = [self._graph[context].moment for context in self.origins(earlier.id) if context in self._graph]
+        return later.moment is not None and any(moment is not None and moment.utc >= later.moment.utc for moment in moments)
 
     def _share_origins(self, one: NodeId, other: NodeId) -> bool:
         mine, theirs = self.origins(one), self.origins(other)

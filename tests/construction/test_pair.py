@@ -180,3 +180,13 @@ class TestDistantPairs:
         one, other = told(sketch, "green tea", 1, "c1"), told(sketch, "black tea", 2, "c2")
         new = [sketch.graph[one], sketch.graph[other]]
         assert ids(distant_pairs(neighbourhood(sketch), new, SETTINGS)) == [(one, other)]
+
+
+@pytest.mark.parametrize(("again", "orders"), [(3, True), (9, False)])
+def test_note_said_again_later_was_not_replaced_in_between(again: int, orders: bool) -> None:
+    sketch = sketch_with_contexts()
+    home = told(sketch, "lives in Graz", 0, "c1", f"c{again + 1}")
+    other = told(sketch, "lives in Linz", 5, "c6")
+    found = neighbourhood(sketch).pair(sketch.graph[home], sketch.graph[other])
+    assert found is not None
+    assert found.dated is orders
