@@ -15,6 +15,9 @@ class ConstructionSettings:
     """[B] Chunks between two trait abstractions, and between two offline passes."""
     recent_states: int = 5
     """States a new State is judged against at once: the nearest in event time."""
+    judged_at_once: int = 2
+    judged_offline: int = 3
+    """Ours: of these candidates, how many a new node are judged, the most alike first."""
     trait_top_states: int = 10
     trait_top_episodes: int = 5
     state_top_by_meaning: int = 8

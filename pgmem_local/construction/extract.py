@@ -32,7 +32,7 @@ SAME_SHARE = 0.6
 """Share of a note's keywords that a later note of the same Context must hold for the first to be left out."""
 LONGEST_SENTENCE = 3
 """Utterances a sentence may be as long as before it is cut: what has no sentence end is rather pasted than said."""
-TRAIT_NOTES = 8
+TRAIT_NOTES = 6
 TRAIT_WITNESSES = 2
 YES_NO = (" Yes", " No")
 

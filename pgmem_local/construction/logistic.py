@@ -53,7 +53,8 @@ class LogisticHead:
 
 def fit(name: str, features: Floats, labels: NDArray[np.int64], count: int, penalty: float = 2.0, steps: int = 500) -> LogisticHead:
     """Ridge-penalised maximum likelihood by Nesterov's accelerated gradient; labels are integers below `count`."""
-    mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-6
+    mean, spread = features.mean(axis=0), features.std(axis=0)
+    scale = np.where(spread > 1e-3, spread, 1.0)  # a feature that never varies must not be blown up when it does
     inputs = np.concatenate([(features - mean) / scale, np.ones((len(features), 1))], axis=1)
     target = np.eye(count)[labels]
     ridge = np.full((inputs.shape[1], 1), penalty / len(inputs))

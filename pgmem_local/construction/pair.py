@@ -130,6 +130,18 @@ def unique(pairs: Iterable[Pair]) -> list[Pair]:
     return list(met.values())
 
 
+def closest(pairs: Sequence[Pair], new: Iterable[NodeId], count: int) -> list[Pair]:
+    """For each new node its `count` pairs most alike in meaning: what a judgement can tell falls with distance, its price does not.
+
+    Departure: the paper judges them all, 7,200 a session, and four fifths of its edges are supports.
+    """
+    ranked = sorted(pairs, key=lambda pair: -pair.cosine)
+    kept: list[Pair] = []
+    for identifier in new:
+        kept += [pair for pair in ranked if identifier in pair.ids][:count]
+    return unique(kept)
+
+
 def local_state_pairs(near: Neighbourhood, state: Node, settings: ConstructionSettings) -> list[Pair]:
     """A new State against the States nearest in time."""
     return near.pairs(state, near.nearest_in_time(state, Kind.STATE, settings.recent_states))

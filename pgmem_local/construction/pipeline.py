@@ -17,6 +17,7 @@ from pgmem_local.construction.pair import (
     Neighbourhood,
     Pair,
     by_time,
+    closest,
     distant_pairs,
     local_episode_pairs,
     local_state_pairs,
@@ -104,7 +105,8 @@ def _take_state(window: _Window, draft: StateDraft, note: Annotation) -> None:
     made.nodes.append(state)
     made.vectors[state.id] = note.vector
     made.sources.append(SourceEdge(context.id, state.id))
-    made.pairs = unique([*made.pairs, *local_state_pairs(near, state, desk.settings)])
+    chosen = closest(local_state_pairs(near, state, desk.settings), [state.id], desk.settings.judged_at_once)
+    made.pairs = unique([*made.pairs, *chosen])
 
 
 def _says_the_same(near: Neighbourhood, state: State, other: State) -> bool:
@@ -148,7 +150,9 @@ def consolidate(desk: Desk, contexts: Sequence[Context]) -> Lesson:
             nodes, vectors = [trait], {trait.id: note.vector}
             sources = [SourceEdge(witness.id, trait.id) for witness in draft.witnesses]
             pairs = local_trait_pairs(near, trait, [*states, *episodes])
-    pairs = unique([*pairs, *distant_pairs(near, [*nodes, *states], desk.settings)])
+    new = [*nodes, *states]
+    pairs = unique([*pairs, *distant_pairs(near, new, desk.settings)])
+    pairs = closest(pairs, [node.id for node in new], desk.settings.judged_offline)
     return Lesson(tuple(nodes), vectors, tuple(sources), tuple(_judged(desk, pairs).values()), consolidates=True)
 
 
