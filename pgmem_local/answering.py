@@ -76,6 +76,8 @@ def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, s
     text = _write(model, task, slots, settings)
     if _DECLINES.match(text):
         return Answer(UNKNOWN, known=False, log_odds=odds)
+    if not rests_on(text, question, notes):
+        return Answer(UNKNOWN, known=False, log_odds=odds)
     cited = cited_nodes(text, question, notes, graph)
     return Answer(_LABEL.sub("", text).strip(), True, tuple(cite(graph, node, f"{question} {text}") for node in cited), odds)
 
@@ -83,6 +85,12 @@ def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, s
 def _write(model: ChatModel, task: Task, slots: Mapping[str, str], settings: AnswerSettings) -> str:
     written = model.write([task.ask(slots)], settings.answer_tokens, stop=("\nNotes:", "\nQuestion:", "\n\n"))[0]
     return one_line(written.text) or UNKNOWN
+
+
+def rests_on(text: str, question: str, notes: Notes) -> bool:
+    """Whether what an answer adds to its question has a word or a number in common with the notes; a plain yes adds nothing."""
+    fresh = keywords(_LABEL.sub("", text)) - keywords(question)
+    return not fresh or bool(fresh & keywords(notes.text)) or any(word.isdigit() for word in fresh)
 
 
 def cited_nodes(text: str, question: str, notes: Notes, graph: PersonaGraph) -> list[NodeId]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgmem_local.answering import MOST_CITED, UNKNOWN, Answer, Notes, answer, cite, quote
+from pgmem_local.answering import MOST_CITED, UNKNOWN, Answer, Notes, answer, cite, quote, rests_on
 from pgmem_local.graph.nodes import Context, NodeId
 from pgmem_local.prompts import load
 from pgmem_local.retrieval.serialise import serialise
@@ -102,7 +102,7 @@ class TestCitations:
     def test_no_more_are_cited_than_can_be_read(self, known: Known) -> None:
         sketch = Sketch()
         labels = {number: sketch.state(f"User has tea of sort {number}") for number in range(1, 6)}
-        given = answer(writes("Tea [1] [2] [3] [4] [5]"), sketch.graph, QUESTION, Notes("x", labels), AnswerSettings())
+        given = answer(writes("Tea [1] [2] [3] [4] [5]"), sketch.graph, QUESTION, Notes("User has tea", labels), AnswerSettings())
         assert len(given.citations) == MOST_CITED
 
 
@@ -173,3 +173,11 @@ class TestForgery:
         probe, written = model.asked
         assert (probe.options, probe.prompt.opening) == ((" Yes", " No"), load("answer").openings["holds"])
         assert (written.method, written.limit) == ("write", AnswerSettings().answer_tokens)
+
+
+def test_answer_without_a_word_of_the_notes_is_not_given() -> None:
+    """A small model may answer from the prompt's own examples."""
+    notes = Notes("Now:\n[1] 2026-03-10: User is allergic to hazelnuts.", {1: NodeId("s1")})
+    assert rests_on("Hazelnuts [1].", "Which nuts must I never eat?", notes)
+    assert rests_on("Yes.", "Am I allergic to hazelnuts?", notes)
+    assert not rests_on("Lilies, they give you a migraine.", "Which nuts must I never eat?", notes)

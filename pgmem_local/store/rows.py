@@ -98,7 +98,8 @@ def insert_judgements(connection: sqlite3.Connection, judgements: Iterable[Judge
 def add_spent(connection: sqlite3.Connection, spent: Mapping[str, Spent]) -> None:
     connection.executemany(
         """INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task) DO UPDATE SET
-           calls = calls + excluded.calls, reads = reads + excluded.reads, evaluated = evaluated + excluded.evaluated, reused = reused + excluded.reused,
+           calls = calls + excluded.calls, reads = reads + excluded.reads,
+           evaluated = evaluated + excluded.evaluated, reused = reused + excluded.reused,
            written = written + excluded.written, seconds = seconds + excluded.seconds""",
         ((task, s.calls, s.reads, s.evaluated, s.reused, s.written, s.seconds) for task, s in spent.items()),
     )
