@@ -37,7 +37,7 @@ from pgmem_local.settings import Settings
 from pgmem_local.store.sqlite import Added, Arrival, MemoryStore
 from pgmem_local.store.vectors import VectorIndexes
 
-WINDOW = 8
+WINDOW = 4
 """Contexts learned together: their prompts are decoded in one batch, their lessons land one by one."""
 
 

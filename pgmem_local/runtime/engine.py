@@ -30,8 +30,10 @@ _Row = tuple[int, int, tuple[int, ...], bool]
 """(token, position, sequences it belongs to, whether its logits are wanted)"""
 
 SEQUENCES = 64
-MAX_HEADS = 16
-"""Heads at most, so that sequences are left for the prompts themselves."""
+MAX_HEADS = 1
+"""Heads in the context at a time. Attention passes over every cell in use, so heads that wait are kept outside, evaluated."""
+KEPT_BYTES = 1 << 30
+"""Memory for evaluated heads outside the context; beyond it the one used longest ago is forgotten."""
 BATCH = 2048
 MICRO_BATCH = 512
 SHARED_WORTH = 8
@@ -107,6 +109,7 @@ class Engine:
         self._memory = llama_cpp.llama_get_memory(self._context)
         self._batch = llama_cpp.llama_batch_init(BATCH, 0, SEQUENCES)
         self._heads: OrderedDict[Tokens, int] = OrderedDict()
+        self._kept: OrderedDict[Tokens, ctypes.Array[ctypes.c_uint8]] = OrderedDict()
         self._last: _Kept | None = None
         self._streams: dict[int, _Stream] = {}
         self._free = list(range(SEQUENCES))
@@ -321,7 +324,25 @@ class Engine:
     def _put_out(self, head: Tokens) -> None:
         if self._last and self._last.head == head:
             self._forget_last()  # its sequence would keep the head's cells
-        self._release([self._heads.pop(head)])
+        sequence = self._heads.pop(head)
+        self._save(head, sequence)
+        self._release([sequence])
+
+    def _save(self, head: Tokens, sequence: int) -> None:
+        """Keep what a head was evaluated to outside the context."""
+        if head not in self._kept:
+            buffer = (ctypes.c_uint8 * self._llama.llama_state_seq_get_size(self._context, sequence))()
+            if not self._llama.llama_state_seq_get_data(self._context, buffer, len(buffer), sequence):
+                return
+            self._kept[head] = buffer
+        self._kept.move_to_end(head)
+        while sum(map(len, self._kept.values())) > KEPT_BYTES:
+            self._kept.popitem(last=False)
+
+    def _restore(self, head: Tokens, sequence: int) -> bool:
+        """Put a head back as it was, without evaluating it; False where it is not kept."""
+        buffer = self._kept.get(head)
+        return buffer is not None and bool(self._llama.llama_state_seq_set_data(self._context, buffer, len(buffer), sequence))
 
     def _pin(self, head: Tokens) -> None:
         """Make the head evaluated and resident."""
@@ -329,7 +350,8 @@ class Engine:
             return
         sequence = self._free.pop()
         try:
-            self._decode_prompt([(token, place, (sequence,), False) for place, token in enumerate(head)])
+            if not self._restore(head, sequence):
+                self._decode_prompt([(token, place, (sequence,), False) for place, token in enumerate(head)])
         except BaseException:
             self._release([sequence])
             raise

@@ -184,11 +184,19 @@ class TestRoom:
         assert len(engine._heads) == MAX_HEADS
         assert_all_free(engine)
 
-    def test_the_head_used_longest_ago_goes_first(self, engine: Engine) -> None:
-        a, b, c = (words(name, 300) for name in "abc")
-        for head in (a, b, a, c):
-            read(engine, head, words("tail", 200))
-        assert list(engine._heads) == [a, c]
+    @pytest.mark.parametrize(("memory", "evaluated"), [(1 << 30, 200), (1, 500)])
+    def test_a_head_put_out_comes_back_without_being_evaluated(
+        self, open_engine: Open, monkeypatch: pytest.MonkeyPatch, memory: int, evaluated: int
+    ) -> None:
+        monkeypatch.setattr("pgmem_local.runtime.engine.KEPT_BYTES", memory)
+        engine, alone = open_engine(), open_engine()
+        first, second, tail = words("first", 300), words("second", 300), words("tail", 200)
+        for head in (first, second):
+            read(engine, head, tail)
+        engine.work = Work()
+        again = read(engine, first, tail)[0]
+        assert engine.work.evaluated == evaluated
+        np.testing.assert_allclose(again, plain(alone, first + tail), atol=TOLERANCE)
 
     def test_old_heads_make_way_for_long_prompts(self, engine: Engine) -> None:
         for i in range(3):
