@@ -2,7 +2,8 @@
 
 Each entry is one line that begins with a small integer in brackets, the label an answer cites it by. Stored text is data:
 it stays on its line and its brackets become round, so that it can forge neither a heading nor a label. Where the token
-budget is too small, whole lines go, lowest ψ first.
+budget is too small, whole lines go, lowest φ first: ψ has chosen what is evidence, and what is left out then is what bears least on
+the question.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def serialise(evidence: Evidence, budget: int, count: Callable[[str], int]) -> S
 
 
 def _strength(entry: Ranked) -> tuple[float, float, float, NodeId]:
-    return (-entry.psi, -entry.phi, *precedence(entry.node))
+    return (-entry.phi, -entry.psi, *precedence(entry.node))
 
 
 def _lines(evidence: Evidence) -> list[_Line]:
