@@ -15,7 +15,7 @@ from types import TracebackType
 
 import numpy as np
 
-from pgmem_local.answering import Answer, Citation, Notes, answer, cite
+from pgmem_local.answering import UNKNOWN, Answer, Citation, Notes, answer, cite
 from pgmem_local.construction import pipeline as construction
 from pgmem_local.construction.annotate import Annotation, Annotator
 from pgmem_local.construction.desk import Desk
@@ -315,6 +315,8 @@ class PersonaMemory:
     def ask(self, question: str) -> tuple[Answer, Retrieval]:
         """An answer that cites its nodes, with the retrieval it rests on."""
         retrieval = self.recall(question)
+        if not retrieval.evidence:
+            return Answer(UNKNOWN, known=False), retrieval  # without loading a language model
         with self._lock:
             notes = self.notes(retrieval.evidence, self.settings.answer.evidence_tokens)
             return answer(self.model, self.graph, question, notes, self.settings.answer), retrieval

@@ -20,7 +20,7 @@ from pgmem_local.construction.logistic import LogisticHead, shipped_head
 from pgmem_local.construction.pair import Pair
 from pgmem_local.construction.pieces import cut, length
 from pgmem_local.graph.edges import Judgement, Relation
-from pgmem_local.graph.nodes import Kind, Node, Polarity, State
+from pgmem_local.graph.nodes import Kind, Node
 from pgmem_local.ports import ChatModel
 from pgmem_local.prompts import load, one_line
 from pgmem_local.words import keywords
@@ -145,13 +145,6 @@ def _surface(pair: Pair) -> list[float]:
         abs(denied[0] - denied[1]),
         *cues,
     ]
-
-
-def opposed(one: Node, other: Node) -> bool:
-    """Whether two States affirm and deny."""
-    if not isinstance(one, State) or not isinstance(other, State):
-        return False
-    return {one.polarity, other.polarity} == {Polarity.POSITIVE, Polarity.NEGATIVE}
 
 
 def _slots(pair: Pair) -> dict[str, str]:
