@@ -10,7 +10,7 @@ stage "Get the models"
 stage "Read the sample diary into .quickstart"
 .venv/bin/pgmem ingest pgmem_local/samples/quickstart_diary.jsonl --home .quickstart
 stage "Answer the suggested questions"
-.venv/bin/python scripts/suggested_questions.py --home .quickstart
+.venv/bin/python scripts/suggested_questions.py --home .quickstart --least "${PGMEM_QUICKSTART_LEAST:-4}"
 stage ""
 echo
 echo "Now try:  .venv/bin/pgmem me --home .quickstart"
