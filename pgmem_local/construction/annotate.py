@@ -1,7 +1,7 @@
 """Keyword set K(v), domain-label set D(v), embedding and scope of a node (PGMem, section 4.1.1), all without the language model.
 
 The paper lets the model write them. Words come from the text itself here, domain labels from the nearest of a fixed list by
-embedding, scope from how many words a note hangs on: measured, a small model's labels are no better and each costs written tokens.
+embedding, scope from how many words a note hangs on: each label the model wrote would cost tokens. The two ways were not compared.
 """
 
 from __future__ import annotations

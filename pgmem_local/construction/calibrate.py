@@ -1,7 +1,7 @@
 """Fits the heads of a model: its log-odds on the labelled pairs and messages in `heads/` -> `heads/MODEL.PART.json`.
 
-The labelled data were written for fitting and share no theme with the benchmark's, which stay for testing. About twenty minutes for a
-1.5B model on two cores; most of it is reading the pairs.
+The labelled data were written for fitting; none of their texts stands in the benchmark's, which stay for testing, though topics recur.
+Eleven minutes for a 1.5B model on two cores, beside other work.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ shifts, 5 % of the supports and 10 % of the contradictions, and spares a third o
 EVIDENCE_PROBABILITY = 0.5
 """A relation less likely than this is doubt."""
 PRIORS = np.array([0.25, 0.12, 0.20, 0.43])
-"""How common the relations are among the pairs that pass the gate; the head was fitted on equal parts of each."""
+"""How common the relations are taken to be among pairs that pass the gate: an estimate, not a count. The head was fitted on about
+equal parts of each."""
 EXCERPT_WORDS = 40
 
 _CUES = {

@@ -133,7 +133,7 @@ def unique(pairs: Iterable[Pair]) -> list[Pair]:
 def closest(pairs: Sequence[Pair], new: Iterable[NodeId], count: int) -> list[Pair]:
     """For each new node its `count` pairs most alike in meaning: what a judgement can tell falls with distance, its price does not.
 
-    Departure: the paper judges them all, 7,200 a session, and four fifths of its edges are supports.
+    Departure: the paper judges them all, 7,200 a session, and labels seven in ten of them support (its Table 13).
     """
     ranked = sorted(pairs, key=lambda pair: -pair.cosine)
     kept: list[Pair] = []
