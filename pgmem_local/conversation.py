@@ -13,10 +13,11 @@ from typing import TypeVar
 
 
 class Speaker(str, Enum):
-    """Who said a turn."""
+    """Who said a turn: the owner of the memory, the assistant, or somebody else in a chat between people."""
 
     USER = "user"
     ASSISTANT = "assistant"
+    OTHER = "other"
 
 
 @dataclass(frozen=True, order=True)
@@ -53,17 +54,21 @@ class Moment:
 
 @dataclass(frozen=True)
 class Turn:
-    """One thing said or written. `moment` is None where the source gives no time: it is never invented."""
+    """One thing said or written. `moment` is None where the source gives no time: it is never invented.
+
+    author: the name of somebody else who said it; None for the owner and the assistant.
+    """
 
     text: str
     moment: Moment | None
     speaker: Speaker = Speaker.USER
     session: str | None = None
+    author: str | None = None
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A user's turn with the reply it got, or one diary entry: what becomes one Context node."""
+    """A user's turn with the assistant's reply, one diary entry, or one message of somebody else: what becomes one Context node."""
 
     said: Turn
     reply: str | None = None
@@ -78,7 +83,8 @@ def entry_key(turn: Turn) -> str:
     """Stable identity (32 hex digits) of a turn: speaker, instant and words, whatever file it came from."""
     words = " ".join(unicodedata.normalize("NFC", turn.text).split())
     when = turn.moment.utc.isoformat() if turn.moment else "undated"
-    material = "\x1f".join((turn.speaker.value, when, words))
+    speaker = turn.speaker.value if turn.author is None else f"{turn.speaker.value} {turn.author}"
+    material = "\x1f".join((speaker, when, words))
     return hashlib.sha256(material.encode("utf-8", "replace")).hexdigest()[:32]
 
 

@@ -19,8 +19,9 @@ from pgmem_local.answering import UNKNOWN, Answer, Citation, Notes, answer, cite
 from pgmem_local.construction import pipeline as construction
 from pgmem_local.construction.annotate import Annotation, Annotator
 from pgmem_local.construction.desk import Desk
-from pgmem_local.construction.extract import Reading
+from pgmem_local.construction.extract import Reading, Said
 from pgmem_local.construction.judge import judge_for
+from pgmem_local.construction.pair import by_time
 from pgmem_local.conversation import Exchange
 from pgmem_local.conversing import reply
 from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong
@@ -288,16 +289,12 @@ class PersonaMemory:
         self.refresh()
         return [node for node in map(self.graph.__getitem__, identifiers) if isinstance(node, Context)]
 
-    def _said_before(self, context: Context) -> str | None:
-        """The reply of the exchange before this one in its session: what the user's words may answer."""
+    def _said_before(self, context: Context) -> Said | None:
+        """What the user's words may answer: the assistant's reply, or somebody's words, just before them in their session."""
         if context.session is None or context.moment is None:
             return None
-        replies = [
-            (other.moment, other.reply)
-            for other in self.graph.of_kind(Kind.CONTEXT)
-            if isinstance(other, Context) and other.session == context.session and other.moment and other.moment < context.moment
-        ]
-        return max(replies, key=lambda entry: entry[0], default=(context.moment, None))[1]
+        earlier = [one for one in self.graph.of_session(context.session) if one.moment and one.moment < context.moment]
+        return Said.at_the_end_of(max(earlier, key=by_time)) if earlier else None
 
     # ---------------------------------------------------------------- recalling and answering
 

@@ -19,6 +19,13 @@ def assistant(text: str, session: str | None = None) -> Turn:
     return Turn(text, None, Speaker.ASSISTANT, session)
 
 
+def test_words_of_others_are_exchanges_of_their_own_and_told_apart_by_author() -> None:
+    leila = Turn("See you at ten!", None, Speaker.OTHER, "walk", "Leila")
+    tariq = Turn("See you at ten!", None, Speaker.OTHER, "walk", "Tariq")
+    assert list(pair_exchanges([user("Hi", "walk"), leila, tariq])) == [Exchange(user("Hi", "walk")), Exchange(leila), Exchange(tariq)]
+    assert len({entry_key(leila), entry_key(tariq), entry_key(user("See you at ten!"))}) == 3
+
+
 def test_moment_keeps_the_instant_and_the_writers_clock() -> None:
     written = datetime(2026, 3, 2, 0, 30, tzinfo=timezone(timedelta(hours=1)))
     moment = Moment.of(written)

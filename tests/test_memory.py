@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pytest
 
-from pgmem_local.conversation import Exchange, Turn
+from pgmem_local.conversation import Exchange, Speaker, Turn
 from pgmem_local.errors import ModelError, ModelOutputInvalid, StoreBusy, StoreError, UnknownNode
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Kind, NodeId
@@ -464,6 +464,14 @@ def pub(tmp_path: Path) -> Iterator[PersonaMemory]:
         memory.observe([said(f"Nothing new on day {day}, soup.", 10 + day) for day in range(3)])
         memory.learn()
         yield memory
+
+
+def test_what_others_said_is_kept_under_their_name_and_makes_no_state(tmp_path: Path) -> None:
+    leila = Exchange(Turn("I drink espresso.", on_day(0), Speaker.OTHER, "chat", "Leila"))
+    learned(tmp_path, [leila, said("I drink tea.", 1, "chat")])
+    with opened(tmp_path) as memory:
+        assert [node.text for node in memory.graph.of_kind(Kind.STATE)] == ["User drinks tea"]
+        assert "Leila: I drink espresso." in memory.graph.of_kind(Kind.EPISODE)[0].text
 
 
 class TestPub:

@@ -34,6 +34,7 @@ LONGEST_SENTENCE = 3
 """Utterances a sentence may be as long as before it is cut: what has no sentence end is rather pasted than said."""
 TRAIT_NOTES = 6
 TRAIT_WITNESSES = 2
+ASSISTANT = "Assistant"
 YES_NO = (" Yes", " No")
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|(?<=[。！？])|\n+")
@@ -42,16 +43,31 @@ _NOTHING = re.compile(r"^\W*(none|nothing|no trait|n/a)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
+class Said:
+    """What somebody said to the user, and who it was."""
+
+    speaker: str
+    text: str
+
+    @classmethod
+    def at_the_end_of(cls, context: Context) -> Said | None:
+        """The last words of an exchange, where they are not the user's own."""
+        if context.author is not None:
+            return cls(context.author, context.text)
+        return cls(ASSISTANT, context.reply) if context.reply else None
+
+
+@dataclass(frozen=True)
 class Reading:
-    """A Context to learn from, with the assistant's words that came before it in its session."""
+    """A Context to learn from, with what was said to the user before it in its session."""
 
     context: Context
-    before: str | None = None
+    before: Said | None = None
 
     @cached_property
     def words(self) -> frozenset[str]:
         """All that a note on this Context may rest on."""
-        return keywords(f"{self.context.text} {self.before or ''}")
+        return keywords(f"{self.context.text} {self.before.text if self.before else ''}")
 
 
 @dataclass(frozen=True)
@@ -64,13 +80,15 @@ class Utterance:
 
     @property
     def answers(self) -> str:
-        """The assistant's words that the message may answer."""
-        return one_line(self.reading.before or "")[-400:]
+        """The words that the message may answer."""
+        before = self.reading.before
+        return one_line(before.text)[-400:] if before else ""
 
     @property
     def surroundings(self) -> str:
         """All that helps to understand a piece, a line each: what it answers, and what was said just before it."""
-        answers = f"Assistant: {self.answers}\n" if self.answers else ""
+        before = self.reading.before
+        answers = f"{one_line(before.speaker)}: {self.answers}\n" if before and self.answers else ""
         return f"{answers}Before: {self.previous}\n" if self.previous else answers
 
 
@@ -106,8 +124,9 @@ class TraitDraft:
 def extract_states(
     model: ChatModel, annotator: Annotator, readings: Sequence[Reading], settings: ConstructionSettings
 ) -> list[list[StateDraft]]:
-    """The States each Context reveals, in the order they were said; often none."""
-    spoken = [u for reading in readings for u in utterances(reading, settings.utterance_words)]
+    """The States each Context reveals, in the order they were said; often none, and none where somebody else speaks."""
+    own = [reading for reading in readings if reading.context.author is None]
+    spoken = [u for reading in own for u in utterances(reading, settings.utterance_words)]
     glances = glance(model, annotator, [Spoken(u.answers, u.text) for u in spoken])
     revealing = [(u, seen) for u, seen in zip(spoken, glances, strict=True) if seen.reveals > REVEALS]
     notes = _write_notes(model, [u for u, _ in revealing], settings.note_tokens)
@@ -184,7 +203,7 @@ def borrows_a_name(text: str, head: Head, said: frozenset[str]) -> bool:
 
 def extract_episode(model: ChatModel, contexts: Sequence[Context], settings: ConstructionSettings) -> str:
     """What happened in a chunk. A short chunk is its own summary, word for word: that costs nothing and loses nothing."""
-    own_words = "\n".join(context.text for context in contexts)
+    own_words = "\n".join(_told(context) for context in contexts)
     if length(own_words) <= settings.verbatim_episode_words:
         return one_line(own_words)
     task = load("episode")
@@ -196,9 +215,14 @@ def extract_episode(model: ChatModel, contexts: Sequence[Context], settings: Con
     return " ".join(f"User {text}" for text in texts if text)
 
 
+def _told(context: Context) -> str:
+    """The words of an exchange as its own summary; whose they are, where they are not the user's."""
+    return context.text if context.author is None else f"{context.author}: {context.text}"
+
+
 def _exchange(context: Context) -> str:
-    reply = f"\nAssistant: {one_line(context.reply)}" if context.reply else ""
-    return f"User: {one_line(context.text)}{reply}"
+    reply = f"\n{ASSISTANT}: {one_line(context.reply)}" if context.reply else ""
+    return f"{one_line(context.author or 'User')}: {one_line(context.text)}{reply}"
 
 
 def _fitting(model: ChatModel, empty: Prompt, exchanges: Sequence[str], reply_tokens: int) -> list[str]:

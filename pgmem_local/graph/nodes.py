@@ -45,7 +45,10 @@ class Polarity(str, Enum):
 
 @dataclass(frozen=True)
 class Context:
-    """[c] One raw exchange, verbatim. `text` is the user's words, `reply` what the assistant answered."""
+    """[c] One raw exchange, verbatim. `text` is the user's words, `reply` what the assistant answered.
+
+    author: who said it, where it was not the user: it tells of that person and reveals no State of the user.
+    """
 
     id: NodeId
     text: str
@@ -55,6 +58,7 @@ class Context:
     key: str
     session: str | None = None
     reply: str | None = None
+    author: str | None = None
     kind = Kind.CONTEXT
     scope = Scope.NARROW
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from pgmem_local.errors import UnknownNode
 from pgmem_local.graph.edges import EvidenceEdge, Judgement, Relation, SourceEdge
-from pgmem_local.graph.nodes import Kind, Node, NodeId
+from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
 from pgmem_local.graph.signs import Sign, step_sign
 
 
@@ -25,6 +25,7 @@ class PersonaGraph:
         self._evidence: dict[NodeId, list[EvidenceEdge]] = defaultdict(list)
         self._judged: set[frozenset[NodeId]] = set()
         self._by_keyword: dict[str, set[NodeId]] = defaultdict(set)
+        self._by_session: dict[str, list[Context]] = defaultdict(list)
 
     def add(
         self, nodes: Iterable[Node] = (), sources: Iterable[SourceEdge] = (), judgements: Iterable[Judgement] = ()
@@ -35,6 +36,8 @@ class PersonaGraph:
             self._by_kind[node.kind][node.id] = node
             for word in node.keywords | node.domains:
                 self._by_keyword[word].add(node.id)
+            if isinstance(node, Context) and node.session is not None:
+                self._by_session[node.session].append(node)
         for edge in sources:
             self._sources[edge.derived].append(edge.source)
             self._derived[edge.source].append(edge.derived)
@@ -63,6 +66,10 @@ class PersonaGraph:
     def with_keyword(self, words: Iterable[str]) -> set[NodeId]:
         """Ids of nodes that carry at least one of these keywords or domain labels."""
         return {identifier for word in words for identifier in self._by_keyword.get(word, ())}
+
+    def of_session(self, session: str) -> list[Context]:
+        """The Contexts of a session in the order they were added."""
+        return list(self._by_session.get(session, ()))
 
     def sources(self, identifier: NodeId) -> list[NodeId]:
         """What a node was made from, directly."""

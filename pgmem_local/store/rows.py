@@ -33,7 +33,7 @@ else:
     from typing_extensions import assert_never
 
 _SELECT_NODES = """
-    SELECT nodes.*, key, session, reply, priority, polarity
+    SELECT nodes.*, key, session, reply, author, priority, polarity
     FROM nodes LEFT JOIN contexts ON contexts.node = id LEFT JOIN states ON states.node = id
 """
 
@@ -68,10 +68,10 @@ def insert_node(connection: sqlite3.Connection, node: Node) -> None:
 def insert_context(connection: sqlite3.Connection, context: Context, chunk: int) -> None:
     """A Context that waits to be learned, as one more exchange of a chunk."""
     insert_node(connection, context)
-    session, reply = (text if text is None else clean(text) for text in (context.session, context.reply))
+    session, reply, author = (text if text is None else clean(text) for text in (context.session, context.reply, context.author))
     connection.execute(
-        "INSERT INTO contexts (node, key, session, reply, chunk) VALUES (?, ?, ?, ?, ?)",
-        (context.id, context.key, session, reply, chunk),
+        "INSERT INTO contexts (node, key, session, reply, author, chunk) VALUES (?, ?, ?, ?, ?, ?)",
+        (context.id, context.key, session, reply, author, chunk),
     )
 
 
@@ -160,7 +160,7 @@ def _node(row: sqlite3.Row, words: set[str], labels: set[str]) -> Node:
     keywords, domains = frozenset(words), frozenset(labels)
     kind, scope = Kind(row["kind"]), Scope(row["scope"])
     if kind is Kind.CONTEXT:
-        return Context(identifier, text, moment, keywords, domains, row["key"], row["session"], row["reply"])
+        return Context(identifier, text, moment, keywords, domains, row["key"], row["session"], row["reply"], row["author"])
     if kind is Kind.EPISODE:
         return Episode(identifier, text, moment, keywords, domains, scope)
     if kind is Kind.STATE:

@@ -103,6 +103,9 @@ MIGRATIONS: tuple[str, ...] = (
         FROM chunks LEFT JOIN contexts ON contexts.chunk = chunks.id LEFT JOIN nodes ON nodes.id = contexts.node
         GROUP BY chunks.id;
     """,
+    """
+    ALTER TABLE contexts ADD COLUMN author TEXT;
+    """,
 )
 
 

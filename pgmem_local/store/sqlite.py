@@ -101,8 +101,9 @@ class MemoryStore:
         if arrival.vector is None:
             raise StoreError("a new exchange came without its vector; embed it and add it again")
         identifier = node_id(Kind.CONTEXT, rows.last_number(connection, Kind.CONTEXT) + 1)
+        words, labels = arrival.keywords, arrival.domains
         context = Context(
-            identifier, said.text, said.moment, arrival.keywords, arrival.domains, exchange.key, said.session, exchange.reply
+            identifier, said.text, said.moment, words, labels, exchange.key, said.session, exchange.reply, said.author
         )
         rows.insert_context(connection, context, chunks.chunk_for(connection, exchange, self._chunk_exchanges))
         embeddings.insert_vectors(connection, self._space, {identifier: arrival.vector})

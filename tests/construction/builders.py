@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.desk import Desk
-from pgmem_local.construction.extract import Reading
+from pgmem_local.construction.extract import Reading, Said
 from pgmem_local.construction.judge import by_letters
 from pgmem_local.construction.pair import Pair
 from pgmem_local.graph.nodes import Context, Episode, Kind, Node, NodeId, Polarity, State, Trait, node_id
@@ -27,7 +27,7 @@ def context(text: str, day: int | None = 0, number: int = 1, reply: str | None =
 
 
 def reading(text: str, before: str | None = None, number: int = 1) -> Reading:
-    return Reading(context(text, number=number), before)
+    return Reading(context(text, number=number), Said("Assistant", before) if before else None)
 
 
 def state(text: str, day: int | None = 0, number: int = 1, polarity: Polarity = Polarity.NEUTRAL) -> State:

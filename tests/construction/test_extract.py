@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.extract import (
     Reading,
+    Said,
     StateDraft,
     extract_episode,
     extract_states,
@@ -113,6 +116,18 @@ class TestStates:
         model = Reader({"booked": "booked the train to Ghent"})
         assert draft(model, "Great, booked!", before="How about Ghent by train?") == ["User booked the train to Ghent"]
         assert draft(model, "Great, booked!") == []
+
+    def test_words_of_somebody_else_reveal_nothing_about_the_user(self) -> None:
+        one = reading("I drink espresso.")
+        leila = Reading(replace(context("I drink espresso.", number=2), author="Leila"))
+        assert drafts(Reader({"espresso": "drinks espresso"}), one, leila) == [["User drinks espresso"], []]
+
+    def test_what_somebody_asked_is_shown_under_their_name(self) -> None:
+        asked = replace(context("Tea or coffee?"), author="Leila")
+        before = Said.at_the_end_of(asked)
+        assert before is not None
+        assert (before.speaker, before.text) == ("Leila", "Tea or coffee?")
+        assert Said.at_the_end_of(context("Tea.")) is None
 
     def test_copied_example_is_dropped_although_it_shares_words_with_the_turn(self) -> None:
         copied = "eats rye bread in the morning and takes the ferry."

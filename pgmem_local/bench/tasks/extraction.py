@@ -16,7 +16,7 @@ from pgmem_local.bench.scoring.forms import norm
 from pgmem_local.bench.scoring.intervals import Metrics
 from pgmem_local.bench.workbench import Step, Workbench
 from pgmem_local.construction.annotate import Annotator
-from pgmem_local.construction.extract import Reading, StateDraft, extract_states
+from pgmem_local.construction.extract import ASSISTANT, Reading, Said, StateDraft, extract_states
 from pgmem_local.errors import IngestError, ModelOutputInvalid
 from pgmem_local.graph.nodes import Context, Kind, Polarity, RecallPriority, node_id
 from pgmem_local.ingest import clean, mask_secrets
@@ -103,7 +103,7 @@ def _ours(bench: Workbench, messages: Sequence[LabelledMessage]) -> list[Drafts]
 def _reading(message: LabelledMessage, number: int) -> Reading:
     text = mask_secrets(clean(message.message)).text
     context = Context(node_id(Kind.CONTEXT, number), text, None, keywords(text), frozenset(), message.id)
-    return Reading(context, message.before)
+    return Reading(context, Said(ASSISTANT, message.before) if message.before else None)
 
 
 def _copy(bench: Workbench, messages: Sequence[LabelledMessage]) -> list[Drafts]:

@@ -1,0 +1,123 @@
+"""What the user points at, as the files it holds: one file, a folder, or a zip archive. An export is read the same way in all three.
+
+Names are relative, with forward slashes, in sorted order. Nothing is unpacked to disk.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Protocol, cast
+
+from pgmem_local.errors import IngestError
+
+HEAD_BYTES = 64 * 1024
+
+
+class Source(Protocol):
+    """The files behind a path. `open` and `head` raise IngestError where a file cannot be read."""
+
+    path: Path
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def open(self, name: str) -> BinaryIO: ...
+
+    def size(self, name: str) -> int: ...
+
+
+def head(source: Source, name: str, limit: int = HEAD_BYTES) -> bytes:
+    """The first bytes of a file, enough to recognise a format by its content."""
+    with source.open(name) as file:
+        return file.read(limit)
+
+
+def open_source(path: Path) -> Source:
+    """Raises IngestError where nothing is there, or where an archive is damaged or asks for a password."""
+    if path.is_dir():
+        return FolderSource(path)
+    if not path.exists():
+        raise IngestError(f"{path} does not exist; give a file, a folder or a zip archive")
+    if zipfile.is_zipfile(path):
+        return ZipSource(path)
+    return FileSource(path)
+
+
+class FileSource:
+    """One file, under its own name."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.path.name,)
+
+    def open(self, name: str) -> BinaryIO:
+        return _opened(self.path)
+
+    def size(self, name: str) -> int:
+        return self.path.stat().st_size
+
+
+class FolderSource:
+    """Every file below a folder, hidden ones left out. Links to folders are not followed: they may lead anywhere, or in circles."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._names = tuple(sorted(_below(path)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    def open(self, name: str) -> BinaryIO:
+        return _opened(self.path / name)
+
+    def size(self, name: str) -> int:
+        return (self.path / name).stat().st_size
+
+
+class ZipSource:
+    """The files in a zip archive, read where they lie."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except (OSError, zipfile.BadZipFile) as error:
+            raise IngestError(f"{path} cannot be opened as a zip archive ({error}); export it again") from error
+        self._names = tuple(sorted(one.filename for one in self._archive.infolist() if not one.is_dir() and not _hidden(one.filename)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    def open(self, name: str) -> BinaryIO:
+        try:
+            return cast(BinaryIO, self._archive.open(name))
+        except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:  # RuntimeError: a password is needed
+            raise IngestError(f"{self.path}: {name} cannot be read ({error}); unpack the archive and give the folder") from error
+
+    def size(self, name: str) -> int:
+        return self._archive.getinfo(name).file_size
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise IngestError(f"cannot read {path} ({error.strerror})") from error
+
+
+def _below(folder: Path) -> Iterator[str]:
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if not _hidden(name) and path.is_file():
+            yield name
+
+
+def _hidden(name: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
