@@ -1,4 +1,4 @@
-"""Run `pgmem` commands with a guard that ends the process at the first socket that could leave this machine.
+"""Run `pgmem` commands where the first socket that could leave this machine ends the process.
 
 python -m tests.offline HOME FILE MODEL
 """
@@ -7,24 +7,10 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import socket
 import sys
 from collections.abc import Sequence
 
-SAW_A_SOCKET = 97
-
-
-def forbid_sockets() -> None:
-    """The end comes from os._exit: an exception might be caught by whoever opened the socket."""
-
-    def guard(event: str, details: tuple[object, ...]) -> None:
-        local = event == "socket.__new__" and details[1] == getattr(socket, "AF_UNIX", None)
-        if event in ("socket.__new__", "socket.connect", "socket.getaddrinfo", "socket.gethostbyname") and not local:
-            os.write(2, f"{event} {details}\n".encode("utf-8", "replace"))
-            os._exit(SAW_A_SOCKET)
-
-    sys.addaudithook(guard)
+from pgmem_local.doctor.seal import forbid_sockets
 
 
 def run(arguments: Sequence[str], stdin: str = "") -> None:

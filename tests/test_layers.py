@@ -19,7 +19,7 @@ LAYERS = {
     "ports": 2, "prompts": 2, "lesson": 2,
     "construction": 3, "retrieval": 3, "answering": 3, "conversing": 3, "profiles": 3, "store": 3, "runtime": 3, "ingest": 3,
     "memory": 4,
-    "bench": 5, "cli": 6, "__main__": 7,
+    "bench": 5, "doctor": 5, "cli": 6, "__main__": 7,
 }  # fmt: skip
 STAGES_AND_ADAPTERS = 3
 

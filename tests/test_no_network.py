@@ -1,23 +1,31 @@
 """After the pull nothing opens a socket: the four commands that use models run, with real ones, where every socket is death.
 
-Where the system offers it they also run in a network namespace without any interface, out of which nothing leads, so that native
-libraries, which no audit hook sees, have nothing to reach either.
+Where the system offers it they also run in a network namespace without any interface, out of which nothing leads.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.offline import SAW_A_SOCKET
+from pgmem_local.doctor.seal import SAW_A_SOCKET
+from pgmem_local.runtime.silence import SWITCHES
 from tests.short_diary import write_diary
 
 ROOT = Path(__file__).parents[1]
+
+
+def unsuspecting(home: Path) -> dict[str, str]:
+    """The environment of a user with this home folder: with no switch set, and without CI, where onnxruntime keeps quiet anyway."""
+    kept = {name: value for name, value in os.environ.items() if name not in (*SWITCHES, "CI", "XDG_CACHE_HOME")}
+    return kept | {"HOME": str(home)}
 
 
 def without_interfaces() -> list[str]:
@@ -32,8 +40,17 @@ def without_interfaces() -> list[str]:
 def test_ingest_ask_recall_and_chat_open_no_socket(tmp_path: Path) -> None:
     diary = write_diary(tmp_path / "diary.jsonl", entries=3)
     command = [sys.executable, "-m", "tests.offline", str(tmp_path / "home"), str(diary), "smollm2-135m"]
-    ended = subprocess.run([*without_interfaces(), *command], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    ended = subprocess.run(
+        [*without_interfaces(), *command],
+        cwd=ROOT,
+        env=unsuspecting(tmp_path / "user"),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert ended.returncode == 0, ended.stderr
+    assert not (tmp_path / "user").exists()
     ran = [json.loads(line)["command"] for line in ended.stdout.splitlines() if line.startswith('{"command"')]
     assert ran == ["ingest", "ask", "recall", "chat", "done"]
     assert "3 entries learned" in ended.stdout
@@ -49,11 +66,35 @@ def test_ingest_ask_recall_and_chat_open_no_socket(tmp_path: Path) -> None:
     ],
 )
 def test_guard_sees_every_way_out(attempt: str) -> None:
-    code = f"from tests.offline import forbid_sockets\nforbid_sockets()\n{attempt}"
+    code = f"from pgmem_local.doctor.seal import forbid_sockets\nforbid_sockets()\n{attempt}"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
     assert ended.returncode == SAW_A_SOCKET
 
 
 def test_guard_lets_local_sockets_pass() -> None:
-    code = "import socket\nfrom tests.offline import forbid_sockets\nforbid_sockets()\nsocket.socketpair()"
+    code = "import socket\nfrom pgmem_local.doctor.seal import forbid_sockets\nforbid_sockets()\nsocket.socketpair()"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can watch native code")
+def test_guard_sees_the_sockets_of_native_libraries() -> None:
+    code = "import ctypes\nfrom pgmem_local.doctor.seal import forbid_sockets\nassert forbid_sockets()\nctypes.CDLL(None).socket({}, 1, 0)"
+    for family, status in ((1, 0), (2, -signal.SIGSYS), (10, -signal.SIGSYS)):
+        ended = subprocess.run([sys.executable, "-c", code.format(family)], cwd=ROOT, capture_output=True, check=False)
+        assert ended.returncode == status
+
+
+def test_onnxruntime_is_silenced_before_it_is_imported(tmp_path: Path) -> None:
+    """Merely imported, it would leave a device id and a queue of events in the user's cache folder."""
+    code = """
+from pathlib import Path
+import pytest, sys
+from pgmem_local.runtime.minilm import MiniLM
+with pytest.raises(Exception, match="absent"):
+    MiniLM(Path("absent.onnx"), Path("absent.json"), 1)
+assert "onnxruntime" in sys.modules
+"""
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, cwd=ROOT, env=unsuspecting(tmp_path), capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert list(tmp_path.rglob("*")) == []

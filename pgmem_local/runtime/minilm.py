@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmem_local.ports import Vectors
+from pgmem_local.runtime.silence import silence
 
 WINDOW = 126
 """Word pieces a window: the model was trained on 128 with [CLS] and [SEP]."""
@@ -25,6 +26,7 @@ class MiniLM:
     """A sentence encoder in this process, on the CPU. Safe to share between threads."""
 
     def __init__(self, model: Path, tokenizer: Path, threads: int) -> None:
+        silence()
         import onnxruntime
         from tokenizers import Tokenizer
 
