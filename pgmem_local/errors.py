@@ -19,7 +19,8 @@ class PGMemError(Exception):
          ├─ StoreError            the database cannot be opened, read or written
          │   └─ StoreBusy           another process holds the write lock
          ├─ IngestError           an input file cannot be used at all
-         └─ UnknownNode           no node with this id
+         ├─ UnknownNode           no node with this id
+         └─ UnknownEntity         nobody of this name or id, or more than one
     """
 
 
@@ -61,3 +62,7 @@ class IngestError(PGMemError):
 
 class UnknownNode(PGMemError):
     """The memory holds no node with the given id."""
+
+
+class UnknownEntity(PGMemError):
+    """The memory knows nobody of this name or id, or more than one."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgmem_local.graph.nodes import Kind, NodeId
+from pgmem_local.graph.people import EntityId, FactId
 
 Vectors = NDArray[np.float32]
 
@@ -172,3 +173,13 @@ class VectorSearch(Protocol):
     def vectors(self, identifiers: Sequence[NodeId]) -> Vectors:
         """The stored unit vectors, one row an id; raises UnknownNode for an id without one."""
         ...
+
+
+class PeopleSearch(Protocol):
+    """Cosine of a query to every profile and to every fact: there are thousands at most, so all are computed."""
+
+    def profiles(self, query: Vectors) -> dict[EntityId, float]:
+        """Entities without a profile have no entry."""
+        ...
+
+    def facts(self, query: Vectors) -> dict[FactId, float]: ...

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from pgmem_local.errors import PGMemError, PromptTooLong, UnknownNode
 from pgmem_local.graph.nodes import Kind, NodeId, kind_of
-from pgmem_local.ports import Completion, Head, Ledger, Prompt, Spent, Vectors
+from pgmem_local.graph.people import EntityId, FactId, People
+from pgmem_local.ports import Completion, Embedder, Head, Ledger, Prompt, Spent, Vectors
 from pgmem_local.words import keywords
 
 Answer = str | Completion | Mapping[str, Any] | Sequence[float] | PGMemError
@@ -68,6 +69,20 @@ class ExactSearch:
         if missing:
             raise UnknownNode(f"no vector for {missing}; rebuild the index")
         return np.stack([self._rows[identifier] for identifier in identifiers])
+
+
+class EmbeddedPeople:
+    """PeopleSearch over people as they are: every text is embedded when it is asked for."""
+
+    def __init__(self, people: People, embedder: Embedder) -> None:
+        self._people, self._embedder = people, embedder
+
+    def profiles(self, query: Vectors) -> dict[EntityId, float]:
+        texts = {entity.id: text for entity in self._people if (text := self._people.profile(entity.id).text)}
+        return {one: float(self._embedder.embed([text])[0] @ query) for one, text in texts.items()}
+
+    def facts(self, query: Vectors) -> dict[FactId, float]:
+        return {fact.id: float(self._embedder.embed([fact.text])[0] @ query) for fact in self._people.all_facts(current=False)}
 
 
 @dataclass(frozen=True)
