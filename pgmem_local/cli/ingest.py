@@ -22,7 +22,7 @@ from pgmem_local.conversation import Exchange
 from pgmem_local.errors import IngestError
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Kind
-from pgmem_local.ingest import Counts, Noted, Reject, RejectsFile, named_zone, printable, read_exchanges
+from pgmem_local.ingest import Counts, Noted, ReadOptions, Reject, RejectsFile, named_zone, printable, read_exchanges
 from pgmem_local.memory import PersonaMemory
 from pgmem_local.ports import Spent
 from pgmem_local.store.sqlite import Added
@@ -126,9 +126,10 @@ def take_in(
     """Store what the files hold. Raises IngestError where not one of them could be used."""
     intake = Intake()
     for path in dict.fromkeys(files):
-        exchanges = read_exchanges(path, zone)
-        intake.counts[path] = exchanges.counts
+        intake.counts[path] = Counts()
         try:
+            exchanges = read_exchanges(path, ReadOptions(zone=zone))
+            intake.counts[path] = exchanges.counts
             for batch in _batches(_kept(exchanges, intake, rejects, progress)):
                 intake.add(memory.observe(batch))
                 progress.stored(intake.entries)

@@ -1,26 +1,25 @@
-"""A file -> the exchanges that become Contexts: the input of PGMem, Algorithm 1.
-
-Where more formats are read, this is the place that tells them apart.
-"""
+"""Turns -> the exchanges that become Contexts: the input of PGMem, Algorithm 1."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, tzinfo
-from pathlib import Path
 
 from pgmem_local.conversation import Exchange, Turn, pair_exchanges
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest.jsonl import JsonLines
+from pgmem_local.ingest.formats import Recognised
 from pgmem_local.ingest.reader import Counts, Reader
 from pgmem_local.ingest.rejects import Reject
 
 
 class Exchanges:
-    """A reader's turns as exchanges, with its rejects in between; `counts` is complete once the iteration has ended."""
+    """A reader's turns as exchanges, with its rejects in between; `counts` is complete once the iteration has ended.
 
-    def __init__(self, reader: Reader) -> None:
+    recognised: the format that was taken, and why.
+    """
+
+    def __init__(self, reader: Reader, recognised: Recognised) -> None:
         self._reader = reader
+        self.recognised = recognised
 
     @property
     def counts(self) -> Counts:
@@ -38,8 +37,3 @@ class Exchanges:
             raise IngestError(
                 "nothing was read: every turn is the assistant's and answers nothing; the user's turns need the role 'user'"
             )
-
-
-def read_exchanges(path: Path, zone: tzinfo | None = None, now: datetime | None = None) -> Exchanges:
-    """Exchanges and rejects of one file. `zone` is for times without one; None means this computer's."""
-    return Exchanges(JsonLines(path, zone, now))

@@ -8,30 +8,31 @@ Of a key that occurs twice the last one counts, as in any JSON parser, and the c
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone, tzinfo
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from pgmem_local.conversation import Speaker, Turn
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest.moments import parse_moment
-from pgmem_local.ingest.reader import Counts
+from pgmem_local.ingest.formats import ReadOptions
+from pgmem_local.ingest.reader import Reader
+from pgmem_local.ingest.records import LeftOut, Record, RecordReader, Rejected
 from pgmem_local.ingest.rejects import Reject
-from pgmem_local.ingest.secrets import mask_secrets
+from pgmem_local.ingest.source import Source, head
 from pgmem_local.ingest.untrusted import clean
 
-FORMATS = 'JSON Lines: diary entries {"timestamp", "text"} or chat turns {"timestamp", "session", "role", "content"}, one a line'
+WANTED = 'JSON Lines: diary entries {"timestamp", "text"} or chat turns {"timestamp", "session", "role", "content"}, one a line'
 LONGEST_LINE = 8 * 1024 * 1024
 
-_TEXT = ("text", "content", "body", "entry", "message")
-_TIME = ("timestamp", "ts", "time", "date", "createdat", "datetime")
-_ROLE = ("role", "speaker", "author", "sender")
-_SESSION = tuple(name + ending for name in ("session", "conversation", "chat", "thread") for ending in ("", "id"))
+_ENDINGS = (".jsonl", ".ndjson")
+_LINES_LOOKED_AT = 50
+_NAMES = {
+    "text": ("text", "content", "body", "entry", "message"),
+    "timestamp": ("timestamp", "ts", "time", "date", "createdat", "datetime"),
+    "role": ("role", "speaker", "author", "sender"),
+    "session": tuple(name + ending for name in ("session", "conversation", "chat", "thread") for ending in ("", "id")),
+}
 _SPEAKERS = {
     **dict.fromkeys(("user", "human", "me", "owner"), Speaker.USER),
     **dict.fromkeys(("assistant", "ai", "bot", "model"), Speaker.ASSISTANT),
@@ -42,169 +43,155 @@ _REPAIRED = "a comma too many at the end: removed"
 _DOUBLED = "a key occurs twice: the last one counts"
 _SHOWN_OF_LONG_LINE = 200
 _PASSED_AT_ONCE = 64 * 1024
-_BYTE_ORDER_MARK = "\ufeff"
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _ESCAPED = re.compile(r"(?<!\\)\\u([0-9a-fA-F]{4})")
 
 
-class _Rejected(Exception):
-    """Why the record at hand is not stored; caught where the line is known."""
+class JsonLinesFormat:
+    """Files named .jsonl or .ndjson, and any other whose lines are JSON objects with a text in them. Implements `Format`."""
+
+    name = "jsonl"
+    title = "JSON Lines"
+
+    def recognise(self, source: Source) -> str | None:
+        if named := _named_so(source):
+            return f"{named[0]} is named as JSON Lines are"
+        if len(source.names) == 1 and _has_lines_of_objects(head(source, source.names[0])):
+            return "its lines are JSON objects with a text"
+        return None
+
+    def read(self, source: Source, options: ReadOptions) -> Reader:
+        return JsonLines(source, options)
+
+
+JSON_LINES = JsonLinesFormat()
 
 
 @dataclass(frozen=True)
-class _Line:
-    number: int
+class Line:
+    """A line that holds something, or the beginning of one that is too long to hold."""
+
     text: str
     whole: bool = True
 
 
-class JsonLines:
-    """One file of JSON Lines, read once. Implements `Reader`."""
+class JsonLines(RecordReader[Line]):
+    """The JSON Lines of a source, read once. Implements `Reader`."""
 
-    def __init__(self, path: Path, zone: tzinfo | None = None, now: datetime | None = None) -> None:
-        self.counts = Counts()
-        self._path = path
-        self._zone = zone
-        self._now = now or datetime.now(timezone.utc)
+    name = JsonLinesFormat.name
+    unit = "line"
+    wanted = WANTED
 
-    def __iter__(self) -> Iterator[Turn | Reject]:
-        first: Reject | None = None
-        for line in self._lines():
-            item = self._read(line)
-            if isinstance(item, Reject):
-                self.counts.rejected += 1
-                first = first or item
-            elif item is not None:
-                self.counts.turns += 1
-            if item is not None:
-                yield item
-        if not self.counts.turns:
-            raise IngestError(self._why_nothing(first))
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        super().__init__(source, options)
+        self._names = _names_of_fields(options.fields)
 
-    def _lines(self) -> Iterator[_Line]:
-        """The lines that hold something. A file that grows meanwhile is read as far as it reached at first."""
-        with _opened(self._path) as file:
-            end = _size(file)
-            for number, (start, whole) in enumerate(self._pieces(file, end), 1):
-                text = start.decode("utf-8", "surrogateescape")
-                text = (text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text).strip()
-                if text:
-                    self.counts.records += 1
-                    yield _Line(number, text, whole)
-                else:
-                    self.counts.blank += 1
+    def records(self) -> Iterator[Record[Line]]:
+        for name in _named_so(self.source) or self.source.names:
+            with self.open(name) as file:
+                yield from self._lines(file, self.shown(name))
 
-    def _pieces(self, file: BinaryIO, end: int | None) -> Iterator[tuple[bytes, bool]]:
-        """(line, True), or (its beginning, False) for one that is too long; the rest of that passes by unread."""
-        while end is None or self.counts.bytes_read < end:
-            line = self._piece(file, LONGEST_LINE + 1)
-            if not line:
-                return
-            if len(line) <= LONGEST_LINE:
-                yield line, True
-                continue
-            start, rest = line[:_SHOWN_OF_LONG_LINE], line[-1:]
-            del line
-            while rest and not rest.endswith(b"\n"):
-                rest = self._piece(file, _PASSED_AT_ONCE)
-            yield start, False
+    def _lines(self, file: BinaryIO, shown: str) -> Iterator[Record[Line]]:
+        for number, (start, whole) in enumerate(_pieces(file), 1):
+            text = start.decode("utf-8", "surrogateescape").strip()
+            if text:
+                yield Record(shown, number, Line(text, whole))
+            else:
+                self.counts.blank += 1
 
-    def _piece(self, file: BinaryIO, limit: int) -> bytes:
-        try:
-            piece = file.readline(limit)
-        except OSError as error:
-            raise IngestError(
-                f"{self._path} cannot be read on ({error.strerror}); ingest it again once it can: what is stored stays"
-            ) from error
-        self.counts.bytes_read += len(piece)
-        return piece
+    def read(self, record: Record[Line]) -> Turn | LeftOut:
+        if not record.content.whole:
+            raise Rejected(f"longer than {LONGEST_LINE // 2**20} MiB; only its beginning is kept here")
+        fields = self._parse(record, record.content.text)
+        if (earlier := Reject.from_record(fields)) is not None:
+            if earlier.foreign:
+                raise Rejected(f'still as {earlier.foreign} has it: put {{"timestamp", "text"}} or a chat turn in place of its `raw`')
+            fields = self._parse(record, earlier.raw)
+        return self._turn(record, fields)
 
-    def _read(self, line: _Line) -> Turn | Reject | None:
-        """A turn, a reject, or None for a turn that is neither the user's nor the assistant's."""
-        origin = Reject(str(self._path), line.number, "", line.text)
-        try:
-            if not line.whole:
-                raise _Rejected(f"longer than {LONGEST_LINE // 2**20} MiB; only its beginning is kept here")
-            record = self._parse(line.number, line.text)
-            if (earlier := Reject.from_record(record)) is not None:
-                origin = earlier
-                record = self._parse(line.number, earlier.raw)
-            return self._turn(line.number, record)
-        except _Rejected as problem:
-            return Reject(origin.path, origin.line, str(problem), self._masked(line.number, _legible(origin.raw)))
+    def reject(self, record: Record[Line], reason: str) -> Reject:
+        """The line as it stood; of a line of a rejects file, what was rejected at first and where."""
+        origin = _origin(record)
+        return Reject(origin.path, origin.line, reason, self.masked(record.number, _legible(origin.raw)))
 
-    def _parse(self, number: int, text: str) -> dict[str, Any]:
+    def _parse(self, record: Record[Line], text: str) -> dict[str, Any]:
         if _NOT_UTF8.search(text):
-            raise _Rejected("not UTF-8 text; save the file as UTF-8")
+            raise Rejected("not UTF-8 text; save the file as UTF-8")
         try:
             value, doubled = _load(text)
-        except _Rejected:
+        except Rejected:
             repaired = _without_extra_comma(text)
             if repaired == text:
                 raise
             value, doubled = _load(repaired)
-            self.counts.note(number, _REPAIRED)
+            self.note(record, _REPAIRED)
         if not isinstance(value, dict):
-            raise _Rejected(f"{_kind(value)} where an object {{…}} is expected")
-        record = {_plain(name): content for name, content in value.items()}
-        if doubled or len(record) < len(value):
-            self.counts.note(number, _DOUBLED)
-        return record
+            raise Rejected(f"{_kind(value)} where an object {{…}} is expected")
+        fields = {_plain(name): content for name, content in value.items()}
+        if doubled or len(fields) < len(value):
+            self.note(record, _DOUBLED)
+        return fields
 
-    def _turn(self, number: int, record: dict[str, Any]) -> Turn | None:
-        role = _role(record)
+    def _turn(self, record: Record[Line], fields: dict[str, Any]) -> Turn | LeftOut:
+        names = self._names
+        role = _role(fields, names["role"])
         speaker = _SPEAKERS.get(role)
         if speaker is None:
-            self.counts.skipped += 1
-            self.counts.note(number, f"{_named(role)} that is neither the user's nor the assistant's: left out")
-            return None
-        text = _text(record)
-        parsed = parse_moment(_time(record), self._zone, self._now)
-        if parsed.ambiguous:
-            raise _Rejected(parsed.note or "ambiguous time")
-        if parsed.note:
-            self.counts.note(number, parsed.note)
-        session = _session(record)
-        return Turn(
-            self._masked(number, clean(text)),
-            parsed.moment,
-            speaker,
-            None if session is None else self._masked(number, clean(session)),
-        )
-
-    def _masked(self, number: int, text: str) -> str:
-        masked = mask_secrets(text)
-        if masked.count:
-            self.counts.masked.add(number, masked.count)
-        return masked.text
-
-    def _why_nothing(self, first: Reject | None) -> str:
-        if not self.counts.records:
-            return f"{self._path} is empty; expected {FORMATS}"
-        if first is not None:
-            return f"{self._path}: nothing could be read: first problem: line {first.line}: {first.reason}; expected {FORMATS}"
-        wording, noted = next(iter(self.counts.notes.items()))
-        return f"{self._path}: nothing could be read: line {noted.lines[0]}: {wording}; the owner's turns need the role 'user'"
+            return LeftOut(f"{_named(role)} that is neither the user's nor the assistant's")
+        text = _text(fields, names["text"])
+        moment = self.moment(record, _time(fields, names["timestamp"]))
+        return Turn(text, moment, speaker, _session(fields, names["session"]))
 
 
-def _opened(path: Path) -> BinaryIO:
-    """The file, ready to read; raises IngestError that says what to give instead."""
+def _named_so(source: Source) -> list[str]:
+    return [name for name in source.names if name.casefold().endswith(_ENDINGS)]
+
+
+def _names_of_fields(own: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The names of our fields in the file, the user's before the usual ones. Raises IngestError for a field we do not have."""
+    unknown = own.keys() - _NAMES.keys()
+    if unknown:
+        raise IngestError(f"there is no field {min(unknown)!r} to map to; there are {', '.join(_NAMES)}")
+    return {field: ((_plain(own[field]),) if field in own else ()) + names for field, names in _NAMES.items()}
+
+
+def _has_lines_of_objects(start: bytes) -> bool:
+    """Most of the first lines are objects, and some of them with a text: one object over many lines is another format."""
+    lines = [line.strip() for line in start.decode("utf-8", "replace").removeprefix("\ufeff").splitlines() if line.strip()]
+    looked_at = lines[:_LINES_LOOKED_AT]
+    objects = [fields for line in looked_at if (fields := _object(line)) is not None]
+    return 2 * len(objects) >= len(looked_at) and any(_holds_text(fields) for fields in objects)
+
+
+def _object(line: str) -> dict[str, Any] | None:
     try:
-        return path.open("rb")
-    except FileNotFoundError:
-        raise IngestError(f"{path} does not exist; give a file of {FORMATS}") from None
-    except IsADirectoryError:
-        raise IngestError(f"{path} is a folder; give one file of {FORMATS}") from None
-    except (OSError, ValueError) as error:
-        if path.is_dir():  # Windows refuses a folder as it refuses a locked file
-            raise IngestError(f"{path} is a folder; give one file of {FORMATS}") from None
-        raise IngestError(f"{path} cannot be opened ({error}); check its rights and its name") from error
+        value, _ = _load(_without_extra_comma(line))
+    except Rejected:
+        return None
+    return {_plain(name): content for name, content in value.items()} if isinstance(value, dict) else None
 
 
-def _size(file: BinaryIO) -> int | None:
-    """Length of a regular file; None for a pipe, which ends when it ends."""
-    status = os.fstat(file.fileno())
-    return status.st_size if stat.S_ISREG(status.st_mode) else None
+def _holds_text(fields: dict[str, Any]) -> bool:
+    return Reject.from_record(fields) is not None or any(isinstance(fields.get(name), str) for name in _NAMES["text"])
+
+
+def _origin(record: Record[Line]) -> Reject:
+    text = record.content.text
+    earlier = Reject.from_record(_object(text) or {}) if record.content.whole and not _NOT_UTF8.search(text) else None
+    return earlier or Reject(record.file, record.number, "", text)
+
+
+def _pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+    """(line, True), or (its beginning, False) for one that is too long; the rest of that passes by unread."""
+    while line := file.readline(LONGEST_LINE + 1):
+        if len(line) <= LONGEST_LINE:
+            yield line, True
+            continue
+        start, rest = line[:_SHOWN_OF_LONG_LINE], line[-1:]
+        del line
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(_PASSED_AT_ONCE)
+        yield start, False
 
 
 def _load(text: str) -> tuple[object, bool]:
@@ -220,9 +207,9 @@ def _load(text: str) -> tuple[object, bool]:
     try:
         return json.loads(text, object_pairs_hook=build, strict=False), doubled
     except json.JSONDecodeError as error:
-        raise _Rejected(f"not valid JSON (character {error.pos + 1}): {error.msg}") from None
+        raise Rejected(f"not valid JSON (character {error.pos + 1}): {error.msg}") from None
     except (ValueError, RecursionError):  # a number of thousands of digits, brackets nested by the thousand
-        raise _Rejected("not usable JSON: a number too long or brackets too deep") from None
+        raise Rejected("not usable JSON: a number too long or brackets too deep") from None
 
 
 def _without_extra_comma(text: str) -> str:
@@ -258,13 +245,13 @@ def _first(record: dict[str, Any], names: tuple[str, ...]) -> Any:
     return next((record[name] for name in names if record.get(name) not in (None, "")), None)
 
 
-def _role(record: dict[str, Any]) -> str:
+def _role(record: dict[str, Any], names: tuple[str, ...]) -> str:
     """Who speaks, by the file's own word; the user where nothing is said about it, as in a diary."""
-    role = _first(record, _ROLE)
+    role = _first(record, names)
     if role is None:
         return "user"
     if not isinstance(role, str):
-        raise _Rejected(f"the role is {_kind(role)}, not a word such as 'user' or 'assistant'")
+        raise Rejected(f"the role is {_kind(role)}, not a word such as 'user' or 'assistant'")
     return role.strip().casefold()
 
 
@@ -273,12 +260,12 @@ def _named(role: str) -> str:
     return f"role '{role}'" if role in _OTHER_ROLES else "a role"
 
 
-def _text(record: dict[str, Any]) -> str:
-    for name in _TEXT:
+def _text(record: dict[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
         text = _joined(record.get(name))
         if text is not None and clean(text).strip():
             return text
-    raise _Rejected(f"no text: none of {', '.join(_TEXT)} holds any")
+    raise Rejected(f"no text: none of {', '.join(names)} holds any")
 
 
 def _joined(content: object) -> str | None:
@@ -292,13 +279,13 @@ def _joined(content: object) -> str | None:
     return "\n".join(texts) if len(texts) == len(parts) else None
 
 
-def _time(record: dict[str, Any]) -> object:
+def _time(record: dict[str, Any], names: tuple[str, ...]) -> object:
     day, clock = record.get("date"), record.get("time")
     if isinstance(day, str) and isinstance(clock, str) and re.match(r"\s*[0-9]{1,2}:[0-9]{2}", clock):
         return f"{day.strip()} {clock.strip()}"
-    return _first(record, _TIME)
+    return _first(record, names)
 
 
-def _session(record: dict[str, Any]) -> str | None:
-    name = _first(record, _SESSION)
+def _session(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    name = _first(record, names)
     return str(name) if isinstance(name, (str, int)) and not isinstance(name, bool) else None

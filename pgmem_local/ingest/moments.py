@@ -66,18 +66,18 @@ def named_zone(name: str) -> tzinfo:
         raise IngestError(f"no time zone is named {name!r}; use a name such as Europe/Vienna, America/New_York or UTC") from None
 
 
-def parse_moment(value: object, zone: tzinfo | None, now: datetime) -> ParsedMoment:
-    """Read a time as it stands in a file. `zone` is for times without one; None means this computer's."""
+def parse_moment(value: object, zone: tzinfo | None, now: datetime, day_first: bool | None = None) -> ParsedMoment:
+    """Read a time as it stands in a file. `zone` is for times without one; None means this computer's. day_first: 03/04 is in April."""
     if value is None or value == "":
         return ParsedMoment(None, NO_TIME)
     if isinstance(value, str):
-        return _from_words(value.strip(), zone, now)
+        return _from_words(value.strip(), zone, now, day_first)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _from_number(value, zone, now)
     return ParsedMoment(None, UNREADABLE)
 
 
-def _from_words(text: str, zone: tzinfo | None, now: datetime) -> ParsedMoment:
+def _from_words(text: str, zone: tzinfo | None, now: datetime, day_first: bool | None) -> ParsedMoment:
     if not text:
         return ParsedMoment(None, NO_TIME)
     if len(text) > _LONGEST_WRITTEN:
@@ -85,32 +85,43 @@ def _from_words(text: str, zone: tzinfo | None, now: datetime) -> ParsedMoment:
     if match := _YEAR_FIRST.fullmatch(text) or _COMPACT.fullmatch(text):
         return _from_fields(match, int(match["month"]), int(match["day"]), zone, now)
     if match := _DAY_OR_MONTH_FIRST.fullmatch(text):
-        return _from_either_order(match, text, zone, now)
+        return _from_either_order(match, text, zone, now, day_first)
     if _NUMBER.fullmatch(text):
         return _from_number(float(text) if "." in text else int(text), zone, now)
     return ParsedMoment(None, UNREADABLE)
 
 
-def _from_either_order(match: re.Match[str], text: str, zone: tzinfo | None, now: datetime) -> ParsedMoment:
-    """13/04/2025 has one reading and so have 04/04/2025 and, with dots, 03.04.2025; 03/04/2025 has two."""
+def _from_either_order(
+    match: re.Match[str], text: str, zone: tzinfo | None, now: datetime, day_first: bool | None
+) -> ParsedMoment:
+    """13/04/2025 has one reading and so have 04/04/2025 and, with dots, 03.04.2025; 03/04/2025 has two, of which the user may choose."""
     one, two = int(match["one"]), int(match["two"])
+    if day_first is not None and (two if day_first else one) <= 12:
+        return _from_fields(match, *((two, one) if day_first else (one, two)), zone, now)
     if len(match["year"]) == 4 and (match["mark"] == "." or one > 12 or one == two):
         return _from_fields(match, two, one, zone, now)
     if len(match["year"]) == 4 and two > 12:
         return _from_fields(match, one, two, zone, now)
-    return ParsedMoment(None, f"the date {text!r} has more than one reading: write it as year-month-day", ambiguous=True)
+    what_to_do = "write it as year-month-day, or say --day-first or --month-first"
+    return ParsedMoment(None, f"the date {text!r} has more than one reading: {what_to_do}", ambiguous=True)
 
 
 def _from_fields(match: re.Match[str], month: int, day: int, zone: tzinfo | None, now: datetime) -> ParsedMoment:
     fraction = int((match["fraction"] or "0").ljust(6, "0")[:6])
     clock = (int(match["hour"] or 0), int(match["minute"] or 0), int(match["second"] or 0), fraction)
     try:
-        written = datetime(int(match["year"]), month, day, *clock)
+        written = datetime(_year(match["year"]), month, day, *clock)
         moment = Moment.of(written.replace(tzinfo=_offset(match["zone"])) if match["zone"] else _in_zone(written, zone))
     except (ValueError, OverflowError):
         return ParsedMoment(None, UNREADABLE)
     assumed = None if match["zone"] else _assumption(zone, date_only=match["hour"] is None)
     return _judged(moment, assumed, _FIRST_PLAUSIBLE, now)
+
+
+def _year(written: str) -> int:
+    """Of two digits, a year between 1970 and 2069."""
+    year = int(written)
+    return year if len(written) > 2 else year + (2000 if year < 70 else 1900)
 
 
 def _from_number(value: int | float, zone: tzinfo | None, now: datetime) -> ParsedMoment:

@@ -31,7 +31,7 @@ class Counts:
 
     skipped: turns of tools and others who are neither the user nor the assistant; `notes` says which.
     loose_replies: assistant turns that answer nothing the user said, so that no exchange holds them.
-    notes: what was assumed or repaired, by its wording.
+    notes: what was assumed or repaired, by its wording. unit: what the numbers of `Noted` count, lines or records.
     """
 
     records: int = 0
@@ -43,6 +43,7 @@ class Counts:
     bytes_read: int = 0
     masked: Noted = field(default_factory=Noted)
     notes: dict[str, Noted] = field(default_factory=dict)
+    unit: str = "line"
 
     def note(self, line: int, wording: str) -> None:
         self.notes.setdefault(wording, Noted()).add(line)

@@ -1,7 +1,9 @@
 """Records that could not be read, kept beside the memory so that they can be repaired and ingested again.
 
 The file is JSON Lines: {"file", "line", "reason", "raw"}, where `raw` is the line as it stood (secrets masked). Repair `raw`, or
-put a good record in place of the whole line, and ingest the rejects file like any other.
+put a good record in place of the whole line, and ingest the rejects file like any other. What came from another format than JSON
+Lines is marked with the format's name, "(whatsapp) …": it is no record before {"timestamp", "text"} or a chat turn stands in its
+place, since words of others must not pass for the owner's.
 """
 
 from __future__ import annotations
@@ -9,11 +11,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from pgmem_local.errors import IngestError
+
+_AS_FOUND = re.compile(r"\(([a-z_]+)\) ")
+
+
+def as_found(format_name: str, text: str) -> str:
+    """`raw` of a record of another format than JSON Lines."""
+    return f"({format_name}) {text}"
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,12 @@ class Reject:
     line: int
     reason: str
     raw: str
+
+    @property
+    def foreign(self) -> str | None:
+        """The name of the other format whose record `raw` still is."""
+        match = _AS_FOUND.match(self.raw)
+        return match[1] if match else None
 
     def to_json(self) -> str:
         """One line, in readable letters where they can be encoded."""

@@ -34,14 +34,24 @@ def head(source: Source, name: str, limit: int = HEAD_BYTES) -> bytes:
         return file.read(limit)
 
 
+def shown(source: Source, name: str) -> str:
+    """How messages name a file of a source."""
+    return str(source.path) if isinstance(source, FileSource) else f"{source.path}/{name}"
+
+
 def open_source(path: Path) -> Source:
     """Raises IngestError where nothing is there, or where an archive is damaged or asks for a password."""
-    if path.is_dir():
-        return FolderSource(path)
-    if not path.exists():
-        raise IngestError(f"{path} does not exist; give a file, a folder or a zip archive")
-    if zipfile.is_zipfile(path):
-        return ZipSource(path)
+    try:
+        if path.is_dir():
+            return FolderSource(path)
+        if not path.exists():
+            raise IngestError(f"{path} does not exist; give a file, a folder or a zip archive")
+        if not path.is_file():  # a pipe, which can be read once and not looked into
+            return FileSource(path)
+        if zipfile.is_zipfile(path):
+            return ZipSource(path)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise IngestError(f"{path} cannot be opened ({error}); check its rights and its name") from error
     return FileSource(path)
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from pgmem_local.conversation import Moment, Speaker, Turn, entry_key
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import MARK, JsonLines, Reject
-from pgmem_local.ingest.jsonl import LONGEST_LINE
+from pgmem_local.ingest import MARK, JsonLines, ReadOptions, Reject, open_source
+from pgmem_local.ingest.jsonl import JSON_LINES, LONGEST_LINE
+from tests.ingest.laws import assert_laws, mutated
 
 NOW = datetime(2026, 7, 1, tzinfo=timezone.utc)
 EIGHT = Moment(datetime(2026, 6, 1, 6, tzinfo=timezone.utc), 120)
@@ -44,7 +45,7 @@ DIRTY = (
 def reader(tmp_path: Path, content: bytes | str) -> JsonLines:
     path = tmp_path / "in.jsonl"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return JsonLines(path, ZoneInfo("Europe/Vienna"), NOW)
+    return JsonLines(open_source(path), ReadOptions(ZoneInfo("Europe/Vienna"), NOW))
 
 
 def read(tmp_path: Path, *records: object) -> list[Turn | Reject]:
@@ -95,6 +96,21 @@ def test_text_is_found_under_the_names_people_use(tmp_path: Path, name: str) -> 
 
 def test_date_and_time_of_day_in_two_fields_are_one_moment(tmp_path: Path) -> None:
     assert read(tmp_path, {"date": "2026-06-01", "time": "08:00", "text": "x"}) == [Turn("x", EIGHT)]
+
+
+def test_fields_of_the_users_own_names_are_read_before_the_usual_ones(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps({"note": "x", "text": "y", "When": "2026-06-01T08:00:00+02:00", "who": "ai", "thread": "t"}))
+    fields = {"text": "note", "timestamp": "when", "role": "who", "session": "thread"}
+    assert next(iter(JsonLines(open_source(path), ReadOptions(fields=fields)))) == Turn("x", EIGHT, Speaker.ASSISTANT, "t")
+
+
+@pytest.mark.parametrize(("day_first", "moment"), [(True, EIGHT), (False, Moment(datetime(2026, 1, 6, 7, tzinfo=timezone.utc), 60))])
+def test_order_of_day_and_month_is_the_users_to_say(tmp_path: Path, day_first: bool, moment: Moment) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps({"ts": "01/06/2026 08:00", "text": "x"}))
+    options = ReadOptions(ZoneInfo("Europe/Vienna"), NOW, day_first=day_first)
+    assert list(JsonLines(open_source(path), options)) == [Turn("x", moment)]
 
 
 @pytest.mark.parametrize("name", ["session", "session_id", "conversation", "conversationId", "chat_id", "thread"])
@@ -157,7 +173,7 @@ def test_line_that_is_too_long_is_rejected_without_being_held_in_memory(tmp_path
         file.write(b'"}\n{"text": "z"}')
     tracemalloc.start()
     try:
-        items = list(JsonLines(path))
+        items = list(JsonLines(open_source(path), ReadOptions()))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -202,7 +218,7 @@ def test_same_entries_have_the_same_keys_in_another_file_line_end_or_order_of_ke
     keys = [entry_key(turn) for turn in turns(list(plain))]
     other = tmp_path / "other.jsonl"
     other.write_bytes(json.dumps({"id": 3, **dict(reversed(entry.items()))}).encode() + b"\r\n")
-    assert [entry_key(turn) for turn in turns(list(JsonLines(other, None, NOW)))] == keys
+    assert [entry_key(turn) for turn in turns(list(JsonLines(open_source(other), ReadOptions(now=NOW))))] == keys
 
 
 def test_same_words_on_two_days_are_two_entries(tmp_path: Path) -> None:
@@ -213,11 +229,11 @@ def test_same_words_on_two_days_are_two_entries(tmp_path: Path) -> None:
 def test_file_that_cannot_be_used_says_what_to_give_instead(tmp_path: Path) -> None:
     for path, reason in (
         (tmp_path / "none.jsonl", "does not exist"),
-        (tmp_path, "is a folder"),
-        (Path("a\0b"), "cannot be opened"),
+        (tmp_path, "is empty"),
+        (Path("a\0b"), "does not exist|cannot be opened"),
     ):
         with pytest.raises(IngestError, match=reason):
-            list(JsonLines(path))
+            list(JsonLines(open_source(path), ReadOptions()))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf"])
@@ -244,7 +260,7 @@ def test_pipe_is_read_to_its_end(tmp_path: Path) -> None:
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_bytes, args=(b'{"text": "a"}\n{"text": "b"}',))
     writer.start()
-    assert len(list(JsonLines(path))) == 2
+    assert len(list(JsonLines(open_source(path), ReadOptions()))) == 2
     writer.join()
 
 
@@ -278,6 +294,11 @@ PIECES += [
 ]
 
 
+@given(mutated(DIRTY))
+def test_any_bytes_of_a_damaged_file_obey_the_laws_of_all_formats(content: bytes) -> None:
+    assert_laws(JSON_LINES, {"diary.jsonl": content})
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.binary(max_size=200), st.lists(st.sampled_from(PIECES)).map(b"".join)))
 def test_any_bytes_are_read_without_a_crash_and_without_silent_loss(content: bytes) -> None:
@@ -289,10 +310,11 @@ def test_any_bytes_are_read_without_a_crash_and_without_silent_loss(content: byt
         except IngestError:
             assert not lines.counts.turns
     counts = lines.counts
+    assert counts.bytes_read == len(content)
+    content = content.removeprefix(b"\xef\xbb\xbf")
     physical = content.removesuffix(b"\n").split(b"\n") if content else []
     assert counts.records + counts.blank == len(physical)
     assert counts.records == counts.turns + counts.rejected + counts.skipped
-    assert counts.bytes_read == len(content)
     for turn in turns(items):
         turn.text.encode("utf-8")
         assert turn.text.strip()

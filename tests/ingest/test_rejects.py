@@ -10,7 +10,8 @@ import pytest
 
 from pgmem_local.conversation import Turn
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import JsonLines, Reject, RejectsFile
+from pgmem_local.ingest import JsonLines, ReadOptions, Reject, RejectsFile, open_source
+from pgmem_local.ingest.rejects import as_found
 
 CUT = Reject("diary.jsonl", 5, "not valid JSON", '{"text": "Ich trank ☕ allein')
 
@@ -63,13 +64,13 @@ def test_repaired_raw_line_is_read_like_the_record_it_was_meant_to_be(tmp_path: 
     record = kept(path)[0]
     record["raw"] = str(record["raw"]) + '"}'
     path.write_text(json.dumps(record))
-    assert list(JsonLines(path)) == [Turn("Ich trank ☕ allein", None)]
+    assert list(JsonLines(open_source(path), ReadOptions())) == [Turn("Ich trank ☕ allein", None)]
 
 
 def test_unrepaired_line_is_rejected_under_its_first_address(tmp_path: Path) -> None:
     path = tmp_path / "rejects.jsonl"
     path.write_text(CUT.to_json() + "\n" + '{"text": "fine"}')
-    first = next(iter(JsonLines(path)))
+    first = next(iter(JsonLines(open_source(path), ReadOptions())))
     assert isinstance(first, Reject)
     assert (first.path, first.line, first.raw) == (CUT.path, CUT.line, CUT.raw)
 
@@ -78,7 +79,7 @@ def test_reading_a_rejects_file_while_appending_to_it_comes_to_an_end(tmp_path: 
     path = tmp_path / "rejects.jsonl"
     path.write_text(CUT.to_json() + "\n" + '{"text": "fine"}\n')
     with path.open("a") as more:
-        for _ in islice(JsonLines(path), 10):
+        for _ in islice(JsonLines(open_source(path), ReadOptions()), 10):
             more.write(CUT.to_json() + "\n")
             more.flush()
     assert len(kept(path)) == 4
@@ -87,7 +88,7 @@ def test_reading_a_rejects_file_while_appending_to_it_comes_to_an_end(tmp_path: 
 def test_bytes_that_are_no_text_survive_the_rejects_file(tmp_path: Path) -> None:
     bad, path = tmp_path / "bad.jsonl", tmp_path / "rejects.jsonl"
     bad.write_bytes(b'{"text": "caf\xe9"}\n{"text": "fine"}')
-    reject = next(iter(JsonLines(bad)))
+    reject = next(iter(JsonLines(open_source(bad), ReadOptions())))
     assert isinstance(reject, Reject)
     with RejectsFile(path) as rejects:
         rejects.add(reject)
@@ -99,3 +100,14 @@ def test_bytes_that_are_no_text_survive_the_rejects_file(tmp_path: Path) -> None
 def test_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with RejectsFile(tmp_path / "missing" / "rejects.jsonl") as rejects, pytest.raises(IngestError, match="missing"):
         rejects.add(CUT)
+
+
+def test_record_of_another_format_does_not_pass_for_the_owners_words_until_it_is_repaired(tmp_path: Path) -> None:
+    raw = as_found("telegram", '{"from": "Jonas", "text": "I hate fish"}')
+    path = tmp_path / "rejects.jsonl"
+    path.write_text(Reject("result.json", 3, "bad date", raw).to_json() + "\n" + '{"text": "x"}', encoding="utf-8")
+    again, kept = JsonLines(open_source(path), ReadOptions())
+    assert isinstance(again, Reject)
+    assert (again.path, again.line, again.raw) == ("result.json", 3, raw)
+    assert "still as telegram has it" in again.reason
+    assert kept == Turn("x", None)

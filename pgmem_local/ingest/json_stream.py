@@ -1,0 +1,56 @@
+"""Values out of a JSON file of any size, one at a time, as far as the file is sound. The parsing is ijson's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import ijson
+
+from pgmem_local.ingest.records import Record, RecordReader
+from pgmem_local.ingest.rejects import Reject
+
+_UNUSABLE = (ijson.JSONError, ValueError, OverflowError, RecursionError)
+
+
+def first_byte(head: bytes) -> bytes:
+    """What a JSON text begins with: b"[" for a list, b"{" for an object."""
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+
+
+def json_records(reader: RecordReader[Any], name: str, *places: str, start: int = 1) -> Iterator[Record[Any] | Reject]:
+    """The values at these places of a file (in ijson's words: "item", "chats.list.item") as records, in the order of the file.
+
+    Where the file breaks off or is damaged, what came before stays and the rest is one reject.
+    """
+    number = start
+    with reader.open(name) as file:
+        try:
+            for _, value in values_at(file, *places):
+                yield Record(reader.shown(name), number, value)
+                number += 1
+        except _UNUSABLE as error:
+            reason = f"not valid JSON after record {number - 1}, so that the rest cannot be read: {_brief(error)}; export it again"
+            yield Reject(reader.shown(name), number, reason, "")
+
+
+def values_at(file: BinaryIO, *places: str) -> Iterator[tuple[str, Any]]:
+    """(place, value) for each value at one of these places."""
+    if len(places) == 1:
+        for value in ijson.items(file, places[0], use_float=True):  # all in C
+            yield places[0], value
+        return
+    builder, inside = None, ""
+    for place, event, value in ijson.parse(file, use_float=True):
+        if builder is None and place in places:
+            builder, inside = ijson.ObjectBuilder(), place
+        if builder is None:
+            continue
+        builder.event(event, value)
+        if place == inside and event not in ("start_map", "start_array", "map_key"):
+            yield inside, builder.value
+            builder = None
+
+
+def _brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:120]
