@@ -215,13 +215,15 @@ class PersonaMemory:
         """
         total, done, spent = len(self.store.pending()), 0, Spent()
         failed: Failures = {}
-        with self.store.learning():
+        with self.store.learning() as lock:
             self.refresh()
+            lock.note(0, total)
             if total and report is not None:
                 report(Progress(0, total, spent))
             while window := [context for context, _ in self.store.pending() if context not in failed][:WINDOW]:
                 spent += self._learn_window(window, failed) + self._close_chunks(going_on, failed)
                 done += sum(context not in failed for context in window)
+                lock.note(done, max(total, done))
                 if report is not None:
                     report(Progress(done, max(total, done), spent))
             spent += self._close_chunks(going_on, failed)

@@ -250,7 +250,8 @@ class TestLearning:
             memory.learn()
             assert texts(memory, Kind.EPISODE) == ["Line 0. Line 1.", "Line 2. Line 3.", "Line 4."]
 
-    def test_two_do_not_learn_at_once(self, tmp_path: Path) -> None:
+    def test_two_do_not_learn_at_once(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("pgmem_local.store.learning.PATIENCE_SECONDS", 0.0)
         with opened(tmp_path, Reader({}), HashEmbedder()) as memory, opened(tmp_path, Reader({}), HashEmbedder()) as other:
             memory.observe(DIARY)
             with memory.store.learning(), pytest.raises(StoreBusy):

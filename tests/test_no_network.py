@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from pgmem_local.doctor.seal import SAW_A_SOCKET
+from pgmem_local.runtime.model_files import folder_of
 from pgmem_local.runtime.silence import SWITCHES
+from pgmem_local.runtime.weights.registry import embedder
 from tests.short_diary import write_diary
 
 ROOT = Path(__file__).parents[1]
@@ -25,7 +27,8 @@ ROOT = Path(__file__).parents[1]
 def unsuspecting(home: Path) -> dict[str, str]:
     """The environment of a user with this home folder: with no switch set, and without CI, where onnxruntime keeps quiet anyway."""
     kept = {name: value for name, value in os.environ.items() if name not in (*SWITCHES, "CI", "XDG_CACHE_HOME")}
-    return kept | {"HOME": str(home)}
+    weights = folder_of(embedder())
+    return kept | {"HOME": str(home)} | ({"PGMEM_MODELS": str(weights)} if weights else {})
 
 
 def without_interfaces() -> list[str]:

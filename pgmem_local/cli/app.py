@@ -156,6 +156,34 @@ def stats(home: Home = None, profile: Profile = "default", as_json: AsJson = Fal
 
 
 @app.command()
+def status(home: Home = None, profile: Profile = "default", as_json: AsJson = False) -> None:
+    """Show whether a process is learning, how far it is and what is pending; disturbs nobody, so ask from another terminal.
+
+    Example: pgmem status
+    """
+    from pgmem_local.cli.status import show_status
+
+    show_status(Where(home, profile), as_json)
+
+
+@app.command()
+def doctor(
+    privacy: Annotated[bool, typer.Option("--privacy", help="Prove that nothing leaves this machine, and who can read it.")] = False,
+    home: Home = None,
+    profile: Profile = "default",
+    model: ModelName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Examine the memory: rows, index, models and the quality of its notes. Exits with 1 where something is beyond its bound.
+
+    Example: pgmem doctor --privacy
+    """
+    from pgmem_local.cli.examine import examine_memory
+
+    raise typer.Exit(examine_memory(Where(home, profile, model), privacy, as_json))
+
+
+@app.command()
 def chat(home: Home = None, profile: Profile = "default", model: ModelName = None) -> None:
     """Talk with the memory; what you say is stored at once and learned with /learn or at the end (/quit or end of input).
 

@@ -24,7 +24,7 @@ from pgmem_local.settings import ConstructionSettings
 from pgmem_local.store import chunks, embeddings, integrity, rows
 from pgmem_local.store.database import Database, folded
 from pgmem_local.store.embeddings import VectorRows, VectorSpace
-from pgmem_local.store.learning import learning_lock
+from pgmem_local.store.learning import LearningLock, learning_lock
 from pgmem_local.store.place import DEFAULT_PROFILE, Place, locate
 
 BUSY_SECONDS = 10.0
@@ -146,10 +146,10 @@ class MemoryStore:
     # What was learned
 
     @contextmanager
-    def learning(self) -> Iterator[None]:
-        """Be the one process that learns. Raises StoreBusy at once where another is."""
-        with learning_lock(self.place.learning_lock):
-            yield
+    def learning(self) -> Iterator[LearningLock]:
+        """Be the one process that learns. Raises StoreBusy where another is and does not end soon."""
+        with learning_lock(self.place.learning_lock) as lock:
+            yield lock
 
     def next_id(self, kind: Kind) -> NodeId:
         """An id for a node of a coming lesson: never one given before, landed or deleted."""

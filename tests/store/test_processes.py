@@ -21,6 +21,7 @@ from pgmem_local.errors import StoreBusy
 from pgmem_local.graph.nodes import Kind, NodeId
 from pgmem_local.store import MemoryStore, VectorIndexes
 from pgmem_local.store.database import Database
+from pgmem_local.store.learning import current_learner
 from pgmem_local.store.searchers import HnswSearcher
 from tests.store.builders import arrival, at, open_store, state_lesson, vector
 
@@ -137,7 +138,8 @@ def test_threads_may_share_a_store(tmp_path: Path) -> None:
         assert store.integrity_check() == []
 
 
-def test_only_one_process_learns_and_the_other_hears_which(tmp_path: Path) -> None:
+def test_only_one_process_learns_and_the_other_hears_which(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgmem_local.store.learning.PATIENCE_SECONDS", 0.2)
     holder = start("hold", tmp_path)
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
@@ -147,8 +149,22 @@ def test_only_one_process_learns_and_the_other_hears_which(tmp_path: Path) -> No
         store.add([arrival("may be added meanwhile")])
         holder.kill()
         holder.communicate()
-        with store.learning():
-            assert store.place.learning_lock.read_text() == str(os.getpid())
+        assert current_learner(store.place.learning_lock) is None
+        with store.learning() as lock:
+            lock.note(3, 40)
+            learner = current_learner(store.place.learning_lock)
+            assert learner is not None
+            assert (learner.process, learner.done, learner.total) == (os.getpid(), 3, 40)
+
+
+def test_a_second_learner_waits_a_moment_for_the_first(tmp_path: Path) -> None:
+    holder = start("hold", tmp_path)
+    assert holder.stdout is not None
+    assert holder.stdin is not None
+    assert holder.stdout.readline() == "held\n"
+    threading.Timer(0.5, holder.stdin.close).start()
+    with open_store(tmp_path) as store, store.learning():
+        holder.wait(10)
 
 
 # Processes that die
