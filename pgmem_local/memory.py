@@ -12,11 +12,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
+from typing import Protocol
 
 import numpy as np
 
 from pgmem_local.answering import UNKNOWN, Answer, Citation, Notes, answer, cite
-from pgmem_local.construction import pipeline as construction
+from pgmem_local.construction import pipeline
 from pgmem_local.construction.annotate import Annotation, Annotator
 from pgmem_local.construction.desk import Desk
 from pgmem_local.construction.extract import Reading, Said
@@ -60,6 +61,16 @@ class Reasons:
     evidence: tuple[tuple[EvidenceEdge, Node], ...]
 
 
+class Construction(Protocol):
+    """The steps of Algorithm 1, each of which returns what it taught; `construction.pipeline` is ours."""
+
+    def learn_contexts(self, desk: Desk, readings: Sequence[Reading]) -> list[Lesson]: ...
+
+    def close_chunk(self, desk: Desk, chunk: int, contexts: Sequence[Context]) -> Lesson: ...
+
+    def consolidate(self, desk: Desk, contexts: Sequence[Context]) -> Lesson: ...
+
+
 Failures = dict[NodeId | int, ModelError]
 """Contexts and chunks that the model failed at in this run, and how."""
 
@@ -82,8 +93,10 @@ class PersonaMemory:
         open_model: Callable[[], ChatModel],
         open_embedder: Callable[[], Embedder],
         settings: Settings | None = None,
+        construction: Construction = pipeline,
     ) -> None:
         self.store = store
+        self._construction = construction
         self.settings = settings or Settings()
         self._lock = threading.RLock()
         self._open_model, self._open_embedder = open_model, open_embedder
@@ -244,7 +257,7 @@ class PersonaMemory:
         try:
             with self._lock:
                 readings = [Reading(context, self._said_before(context)) for context in self._contexts(contexts)]
-                return self._land(construction.learn_contexts(self._desk(), readings))
+                return self._land(self._construction.learn_contexts(self._desk(), readings))
         except (ModelOutputInvalid, PromptTooLong) as error:
             if len(contexts) == 1:
                 failed[contexts[0]] = error
@@ -264,7 +277,7 @@ class PersonaMemory:
         try:
             with self._lock:
                 contexts = self._contexts(self.store.chunk_contexts(chunk))
-                return self._land([construction.close_chunk(self._desk(), chunk, contexts)])
+                return self._land([self._construction.close_chunk(self._desk(), chunk, contexts)])
         except (ModelOutputInvalid, PromptTooLong) as error:
             failed[chunk] = error
             return Spent()
@@ -273,7 +286,7 @@ class PersonaMemory:
         with self._lock:
             chunks = self.store.unconsolidated_chunks()
             contexts = self._contexts([i for chunk in chunks for i in self.store.chunk_contexts(chunk)])
-            return self._land([construction.consolidate(self._desk(), contexts)])
+            return self._land([self._construction.consolidate(self._desk(), contexts)])
 
     def _land(self, lessons: Sequence[Lesson]) -> Spent:
         """Commit lessons in order, each in a transaction of its own; the cost of their common calls goes with the first."""

@@ -13,22 +13,23 @@ from pgmem_local.ports import Spent
 
 @dataclass(frozen=True)
 class Outcome:
-    """One result with what it cost. result: the fields of the task's own result."""
+    """One result with what it cost. result: the fields of the task's own result. memory_bytes: the most the process took for it."""
 
     id: str
     result: dict[str, Any]
     spent: Spent
+    memory_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class Build:
-    """A memory built: turns learned, what that cost, the bytes it takes on disk, and the process's memory after it."""
+    """A memory built: turns learned, what that cost, the bytes it takes on disk, and the most the process took while building it."""
 
     id: str
     turns: int
     spent: Spent
     disk_bytes: int
-    memory_bytes: int
+    memory_bytes: int = 0
 
 
 class Journal:

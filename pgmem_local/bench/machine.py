@@ -8,8 +8,10 @@ import platform
 import shutil
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import psutil
@@ -20,6 +22,7 @@ from pgmem_local.ports import ChatModel, Head, Prompt, Spent
 _PASSAGE = "The ferry leaves at nine and the tide turns at noon; then the harbour lies dry and gulls walk where the boats were. "
 _PASSAGES = 12
 _WRITTEN_TOKENS = 24
+_WATCH_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,31 @@ def measure_speed(model: ChatModel) -> RawSpeed:
 def used_memory() -> int:
     """Bytes of this process in memory now."""
     return int(psutil.Process().memory_info().rss)
+
+
+class MemoryWatch:
+    """The most memory that this process takes while something runs, looked at ten times a second."""
+
+    def __init__(self, seconds: float = _WATCH_SECONDS) -> None:
+        self._seconds, self._most, self._done = seconds, 0, threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="memory watch", daemon=True)
+
+    def __enter__(self) -> MemoryWatch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def take(self) -> int:
+        """The most bytes since the last take."""
+        most, self._most = max(self._most, used_memory()), 0
+        return most
+
+    def _watch(self) -> None:
+        while not self._done.wait(self._seconds):
+            self._most = max(self._most, used_memory())
 
 
 def describe_machine() -> dict[str, Any]:

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from pgmem_local.bench.datasets.history import Entry, Question
 from pgmem_local.bench.systems import Recalled
+from pgmem_local.construction import pipeline
 from pgmem_local.conversation import Exchange
 from pgmem_local.graph.edges import Judgement, Relation, SourceEdge
 from pgmem_local.graph.nodes import Context, Kind, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
-from pgmem_local.memory import PersonaMemory, Progress
+from pgmem_local.memory import Construction, PersonaMemory, Progress
 from pgmem_local.ports import ChatModel, Embedder, Spent
 from pgmem_local.settings import AssembleSettings, RetrievalSettings, SeedSettings, Settings
 from pgmem_local.store.sqlite import MemoryStore
@@ -68,13 +69,14 @@ class Persona:
         name: str = "pgmem",
         reading: Ablation | None = None,
         report: Callable[[Progress], None] | None = None,
+        construction: Construction = pipeline,
     ) -> None:
         self.name = name
         self._reading = reading or Ablation()
         settings = Settings(retrieval=self._reading.retrieval)
         self._home, self._report, self._model = home, report, model
         store = MemoryStore.open(home, chunk_exchanges=settings.construction.chunk_exchanges)
-        self._memory = PersonaMemory(store, lambda: model, lambda: embedder, settings)
+        self._memory = PersonaMemory(store, lambda: model, lambda: embedder, settings, construction)
         self._waiting: list[Exchange] = []
         self._entries_of: dict[str, list[str]] = {}
 
@@ -97,6 +99,11 @@ class Persona:
         graph = self._memory.graph
         origins = {node: tuple(self._entries_behind(node)) for node in notes.labels.values()}
         return Recalled(notes, graph, origins)
+
+    def held(self) -> Recalled:
+        graph = self._memory.graph
+        nodes = (node for kind in Kind for node in graph.of_kind(kind))
+        return Recalled(graph=graph, origins={node.id: tuple(self._entries_behind(node.id)) for node in nodes})
 
     def _entries_behind(self, node: NodeId) -> list[str]:
         graph = self._memory.graph

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pgmem_local.bench.datasets.files import digest
 from pgmem_local.bench.journal import Build, Journal, Outcome
-from pgmem_local.bench.machine import RawSpeed, Weights, describe_code, describe_machine, measure_speed, used_memory
+from pgmem_local.bench.machine import MemoryWatch, RawSpeed, Weights, describe_code, describe_machine, measure_speed
 from pgmem_local.bench.scoring.intervals import Metrics, flat, intervals
 from pgmem_local.bench.tasks import Task
 from pgmem_local.bench.workbench import Step, Workbench, code_digest
@@ -49,10 +49,12 @@ def run_task(task: Task[Result], bench: Workbench, out: Path, weights: Weights) 
     speed = measure_speed(bench.model)
     stamp = _stamp(bench, data, weights)
     journal = Journal(bench.cache / f"{task.name}-{stamp}.jsonl", stamp)
-    for place, system in enumerate(systems):
-        bench.report(Step(f"{task.name}: {system}", place, len(systems)))
-        for one in task.run(bench, system, journal):
-            journal.add(system, one)
+    with MemoryWatch() as watch:
+        for place, system in enumerate(systems):
+            bench.report(Step(f"{task.name}: {system}", place, len(systems)))
+            watch.take()
+            for one in task.run(bench, system, journal):
+                journal.add(system, replace(one, memory_bytes=watch.take()))
     whole = {
         "task": task.name,
         **describe_code(),
@@ -129,6 +131,7 @@ def _cost(
     asked = sum((one.spent for one in outcomes.values()), Spent())
     built = sum((one.spent for one in builds.values()), Spent())
     turns = sum(one.turns for one in builds.values())
+    taken = [one.memory_bytes for one in builds.values()] + [one.memory_bytes for one in outcomes.values()]
     shown = [one.result["notes_tokens"] for one in outcomes.values() if "notes_tokens" in one.result]
     if task.per == "turn":
         costs = _each(asked, len(outcomes), "turn", speed)
@@ -137,7 +140,7 @@ def _cost(
     return costs | {
         "notes_tokens_per_question": sum(shown) / len(shown) if shown else None,
         "disk_bytes": sum(one.disk_bytes for one in builds.values()),
-        "peak_memory_bytes": max([one.memory_bytes for one in builds.values()], default=used_memory()),
+        "peak_memory_bytes": max(taken, default=None),
     }
 
 

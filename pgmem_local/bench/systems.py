@@ -7,7 +7,7 @@ dates and heading that our Episodes get. So only what is remembered and what is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -45,7 +45,7 @@ class Recalled:
 
 
 class System(Protocol):
-    """One memory. A new one is a class like this and a line in `opening.py`."""
+    """One memory. A new one is a class like this and a line in `Workbench.open_system`."""
 
     name: str
 
@@ -59,6 +59,10 @@ class System(Protocol):
 
     def context(self, question: Question, budget: int) -> Recalled:
         """The notes for a question, at most `budget` tokens of the chat model."""
+        ...
+
+    def held(self) -> Recalled:
+        """All it has stored, with the entries behind each node; no notes."""
         ...
 
     @property
@@ -91,6 +95,9 @@ class RawTurns:
     def context(self, question: Question, budget: int) -> Recalled:
         places = self._fitting(self.ranked(question), self.budget(budget))
         return numbered([(self._entries[place], text) for place, text in sorted(places.items())])
+
+    def held(self) -> Recalled:
+        return replace(numbered([(entry, entry.text) for entry in self._entries]), notes=Notes("", {}))
 
     def ranked(self, question: Question) -> Iterable[int]:
         """Places of entries, the one to show first in front."""
@@ -163,6 +170,9 @@ class NoMemory(RawTurns):
 
     def ranked(self, question: Question) -> Iterable[int]:
         return ()
+
+    def held(self) -> Recalled:
+        return Recalled()
 
     @property
     def disk_bytes(self) -> int:

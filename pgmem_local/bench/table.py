@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
@@ -11,13 +12,28 @@ from pgmem_local.bench.scoring.intervals import flat
 from pgmem_local.bench.tasks import Task
 from pgmem_local.bench.workbench import OURS
 
-COSTS = {
-    "evaluated_per_turn": "evaluated / turn",
-    "written_per_turn": "written / turn",
-    "calls_per_turn": "calls / turn",
-    "evaluated_per_question": "evaluated / question",
-    "written_per_question": "written / question",
-    "notes_tokens_per_question": "notes / question",
+
+@dataclass(frozen=True)
+class _Column:
+    """How one cost is shown."""
+
+    title: str
+    scale: float = 1.0
+    digits: int = 1
+
+
+_MIB = 1 / 2**20
+_COSTS = {
+    **{
+        f"{name}_per_{unit}": _Column(f"{name} / {unit}")
+        for unit in ("turn", "question")
+        for name in ("evaluated", "reused", "written", "calls", "reads")
+    },
+    "seconds_times_raw_per_turn": _Column("time of a turn, × raw", digits=2),
+    "seconds_times_raw_per_question": _Column("time of a question, × raw", digits=2),
+    "notes_tokens_per_question": _Column("notes / question"),
+    "peak_memory_bytes": _Column("peak memory, MiB", _MIB, 0),
+    "disk_bytes": _Column("on disk, MiB", _MIB, 2),
 }
 
 
@@ -31,7 +47,8 @@ def write_table(task: Task[Any], report: Report) -> str:
     if report.whole["share_of_oracle"]:
         parts.append("As a share of what the gold evidence gets (oracle):")
         parts.append(shares_table(task, report))
-    return "\n\n".join([*parts, "Tokens and calls:", costs_table(report)]) + "\n"
+    costs = f"Costs, in tokens and calls; × raw: {raw_speed(report)}; peak memory is that of the whole process, model included:"
+    return "\n\n".join([*parts, costs, costs_table(task, report)]) + "\n"
 
 
 def verdict(task: Task[Any], report: Report) -> str:
@@ -66,11 +83,21 @@ def shares_table(task: Task[Any], report: Report) -> str:
     return _table(["", *map(words, names)], [[system, *(number(found.get(name)) for name in names)] for system, found in shares.items()])
 
 
-def costs_table(report: Report) -> str:
+def costs_table(task: Task[Any], report: Report) -> str:
     costs: Mapping[str, Mapping[str, float | None]] = report.whole["cost"]
-    used = {name: title for name, title in COSTS.items() if any(costs[system].get(name) is not None for system in report.systems)}
-    rows = [[system, *(number(costs[system].get(name), 1) for name in used)] for system in report.systems]
-    return _table(["", *used.values()], rows)
+    used = {name: column for name, column in _COSTS.items() if any(costs[system].get(name) is not None for system in report.systems)}
+    rows = [[system, *(_cost(costs[system].get(name), column) for name, column in used.items())] for system in report.systems]
+    return _table(["", *(column.title.replace(task.per, task.item) for column in used.values())], rows)
+
+
+def _cost(value: float | None, column: _Column) -> str:
+    return number(None if value is None else value * column.scale, column.digits)
+
+
+def raw_speed(report: Report) -> str:
+    """What × raw is a multiple of."""
+    speed = report.whole["raw_speed"]
+    return f"the model alone reads {number(speed['prompt'], 0)} and writes {number(speed['written'], 1)} tokens a second here"
 
 
 def words(name: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import Path
 
+from pgmem_local.bench import paper
 from pgmem_local.bench.datasets.history import Case, Entry, Question
-from pgmem_local.bench.persona import ABLATIONS, Persona, ablation
+from pgmem_local.bench.persona import ABLATIONS, Ablation, Persona, ablation
 from pgmem_local.bench.systems import Full, NoMemory, Oracle, OracleWithoutEnd, Rag, RawTurns, Recent, System
 from pgmem_local.errors import IngestError
 from pgmem_local.memory import Progress
@@ -20,6 +21,9 @@ from pgmem_local.settings import AnswerSettings, ConstructionSettings
 
 BASELINES: dict[str, type[RawTurns]] = {kind.name: kind for kind in (NoMemory, Recent, Full, Rag, Oracle, OracleWithoutEnd)}
 OURS = "pgmem"
+PAPER = "pgmem-paper"
+OUR_CODE = ("construction", "prompts")
+PAPER_CODE = (*OUR_CODE, "bench/paper.py", "bench/json_judge.py", "bench/prompts")
 
 
 @dataclass(frozen=True)
@@ -63,16 +67,19 @@ class Workbench:
         """An empty memory of this name, or the one that an earlier run built of the same case. Raises IngestError for no such name."""
         if name in BASELINES:
             return BASELINES[name](self.model, self.embedder)
+        if name == PAPER:
+            home, learning = self._home(case, PAPER_CODE), self._learning(case.name)
+            return Persona(self.model, self.embedder, home, name, Ablation(paper.RETRIEVAL), learning, paper)
         if name == OURS or (name.startswith(f"{OURS}-") and ablation(name.removeprefix(f"{OURS}-"))):
             reading = ablation(name.removeprefix(f"{OURS}-"))
-            return Persona(self.model, self.embedder, self._home(case), name, reading, self._learning(case.name))
-        known = ", ".join([*BASELINES, OURS, *(f"{OURS}-{part}" for part in ABLATIONS), f"{OURS}-lambda=0.3"])
+            return Persona(self.model, self.embedder, self._home(case, OUR_CODE), name, reading, self._learning(case.name))
+        known = ", ".join([*BASELINES, OURS, PAPER, *(f"{OURS}-{part}" for part in ABLATIONS), f"{OURS}-lambda=0.3"])
         raise IngestError(f"no memory is called {name!r}; there are {known}, each also with a budget of its own, such as rag@600")
 
-    def _home(self, case: Case[Question]) -> Path:
-        """Where the memory of a case lies; one that goes on from another begins as a copy of it."""
+    def _home(self, case: Case[Question], code: Sequence[str]) -> Path:
+        """Where the memory of a case lies that this code builds; one that goes on from another begins as a copy of it."""
         memories = self.cache / "memories"
-        home, parent = (memories / self._memory_key(entries) for entries in (case.entries, case.before))
+        home, parent = (memories / self._memory_key(entries, code) for entries in (case.entries, case.before))
         if case.before and parent.is_dir() and not home.exists():
             half_done = home.with_suffix(".copy")
             shutil.rmtree(half_done, ignore_errors=True)
@@ -83,10 +90,10 @@ class Workbench:
     def _learning(self, case: str) -> Callable[[Progress], None]:
         return lambda progress: self.report(Step(f"learning {case}", progress.done, progress.total))
 
-    def _memory_key(self, entries: Iterable[Entry]) -> str:
+    def _memory_key(self, entries: Iterable[Entry], code: Sequence[str]) -> str:
         """What a built memory depends on: the entries, the models, the settings and the words and code of construction."""
         told = [(entry.id, entry.exchange.key, entry.exchange.reply) for entry in entries]
-        parts = [told, self.model.identity, self.embedder.identity, asdict(ConstructionSettings()), code_digest("construction", "prompts")]
+        parts = [told, self.model.identity, self.embedder.identity, asdict(ConstructionSettings()), code_digest(*code)]
         return hashlib.sha256(json.dumps(parts).encode("utf-8", "replace")).hexdigest()[:12]
 
 

@@ -46,6 +46,8 @@ class Copyist(ScriptedChat):
         task, text = asked.prompt.head.task, asked.prompt.text
         wrote = asked.method != "choose"
         self.ledger.book(task, Spent(int(wrote), int(not wrote), len(text.split()), 0, 3 * wrote, 0.01))
+        if task == "paper_judge":
+            return {"judgements": [{"reason": "same", "relation": "SUPPORT"} for _ in range(text.count("older "))]}
         if task == "option_check":
             return " Yes" if "quiet" in text.rpartition("Suggestion: ")[2] else " No"
         if not wrote:

@@ -92,9 +92,11 @@ def test_memhop_says_which_hop_broke(memhop: Path, tmp_path: Path) -> None:
 
 def test_relations_are_judged_by_every_judge(tmp_path: Path) -> None:
     report = ran("relations", tmp_path, limit=40)
-    assert report.systems == ("constant", "surface", "letters", "cross-validated", "pgmem")
+    assert report.systems == ("constant", "surface", "letters", "json", "cross-validated", "pgmem")
     assert measured(report, "constant")["recall.support"] == 1.0
     assert measured(report, "letters")["recall.support"] == 1.0  # this model always takes the first option
+    assert measured(report, "json")["recall.support"] == 1.0
+    assert report.whole["cost"]["json"]["written_per_question"] > 0
     assert {name for name in measured(report, "pgmem") if name.startswith("recall.")} == {
         "recall.support", "recall.contradict", "recall.shift_to", "recall.irrelevant",
     }  # fmt: skip
@@ -156,6 +158,8 @@ def test_json_holds_what_it_takes_to_repeat_the_run(diary: Path, tmp_path: Path)
     } <= whole["metrics"]["rag"].keys()  # fmt: skip
     costs = {f"{part}_per_{unit}" for part in ("evaluated", "reused", "written", "calls") for unit in ("turn", "question")}
     assert costs <= whole["cost"]["rag"].keys()
+    assert whole["cost"]["rag"]["peak_memory_bytes"] > 0
+    assert {"seconds_times_raw_per_question", "disk_bytes"} <= whole["cost"]["rag"].keys()
     assert [item["id"] for item in whole["items"]["rag"]] == ["q1", "q2", "q3", "q4", "q5", "q6"]
     assert str(tmp_path) not in json.dumps(whole)
 

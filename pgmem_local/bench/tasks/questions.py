@@ -14,7 +14,6 @@ from pgmem_local.bench.choice import Choice, choose_option
 from pgmem_local.bench.datasets.files import spread
 from pgmem_local.bench.datasets.history import Case, Question
 from pgmem_local.bench.journal import Build, Journal, Outcome
-from pgmem_local.bench.machine import used_memory
 from pgmem_local.bench.scoring.intervals import Metrics, mean
 from pgmem_local.bench.systems import Recalled, System
 from pgmem_local.bench.workbench import Step, Workbench, split_budget
@@ -50,10 +49,11 @@ class QuestionTask(ABC, Generic[Asked]):
 
     name: ClassVar[str]
     systems: ClassVar[tuple[str, ...]] = ("none", "recent", "full", "rag", "pgmem", "oracle")
-    plain: ClassVar[tuple[str, ...]] = ("recent", "full", "rag")
+    plain: ClassVar[tuple[str, ...]] = ("recent", "full", "rag", "pgmem-paper")
     headline: ClassVar[tuple[str, ...]]
     lower: ClassVar[frozenset[str]]
     per: ClassVar[Literal["turn", "question"]] = "question"
+    item: ClassVar[str] = "question"
 
     @property
     def decisive(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class QuestionTask(ABC, Generic[Asked]):
             for entry in case.entries:
                 memory.observe(entry)
             memory.settle()
-            yield Build(case.name, len(case.entries), memory.spent, memory.disk_bytes, used_memory())
+            yield Build(case.name, len(case.entries), memory.spent, memory.disk_bytes)
             for done, question in enumerate(questions, 1):
                 yield self.ask(bench, memory, question, budget)
                 bench.report(Step(f"{name} answers {case.name}", done, len(questions)))

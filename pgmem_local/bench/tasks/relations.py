@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pgmem_local.bench.datasets.files import digest, spread
 from pgmem_local.bench.datasets.relations import DatedNote, LabelledPair, read_relations, relation_files
 from pgmem_local.bench.journal import Build, Journal, Outcome
+from pgmem_local.bench.json_judge import judge_in_json
 from pgmem_local.bench.scoring.intervals import Metrics
 from pgmem_local.bench.scoring.relations import Judged, measure_relations
 from pgmem_local.bench.workbench import Step, Workbench, code_digest
@@ -38,14 +39,15 @@ Chances = NDArray[np.float64]
 
 class Relations:
     name: ClassVar[str] = "relations"
-    systems: ClassVar[tuple[str, ...]] = ("constant", "surface", "letters", "cross-validated", "pgmem")
+    systems: ClassVar[tuple[str, ...]] = ("constant", "surface", "letters", "json", "cross-validated", "pgmem")
     headline: ClassVar[tuple[str, ...]] = (
         "accuracy", "macro_f1", "recall.support", "recall.contradict", "recall.shift_to", "recall.irrelevant", "calibration_error",
     )  # fmt: skip
     decisive: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "calibration_error")
     lower: ClassVar[frozenset[str]] = frozenset({"calibration_error"})
-    plain: ClassVar[tuple[str, ...]] = ("constant", "surface", "letters")
+    plain: ClassVar[tuple[str, ...]] = ("constant", "surface", "letters", "json")
     per: ClassVar[Literal["turn", "question"]] = "question"
+    item: ClassVar[str] = "pair"
 
     def files(self, data: Path | None) -> list[Path]:
         return relation_files(data)
@@ -72,6 +74,8 @@ class Relations:
 
 
 def _judged(one: LabelledPair, pair: Pair, chances: Chances) -> Judged:
+    if np.isnan(chances).any():
+        return Judged(one.id, one.label.value, None, 0.0, one.hard, is_hopeless(pair))
     possible = allowed(pair, chances)
     best = int(np.argmax(possible))
     return Judged(one.id, one.label.value, RELATIONS[best].value, float(possible[best]), one.hard, is_hopeless(pair))
@@ -130,6 +134,19 @@ def _letters(bench: Workbench, labelled: Sequence[LabelledPair], pairs: Sequence
     return np.array(rows), costs
 
 
+def _json(bench: Workbench, labelled: Sequence[LabelledPair], pairs: Sequence[Pair]) -> tuple[Chances, list[Spent]]:
+    """The paper's: a relation and a reason written as JSON, a pair a call. No answer is no label, which `_judged` reads off a NaN."""
+    rows: list[Chances] = []
+    costs: list[Spent] = []
+    for pair in pairs:
+        bench.model.ledger.take()
+        (said,) = judge_in_json(bench.model, [pair])
+        rows.append(np.full(len(RELATIONS), np.nan) if said is None else np.eye(len(RELATIONS))[RELATIONS.index(said)])
+        costs.append(bench.model.ledger.total())
+        bench.report(Step("json", len(rows), len(pairs)))
+    return np.array(rows), costs
+
+
 def _probes(bench: Workbench, labelled: Sequence[LabelledPair], pairs: Sequence[Pair]) -> tuple[Chances, list[Spent]]:
     """Ours: probes through the head that ships, unless it was fitted on these very pairs."""
     if was_fitted_on(bench.options.data):
@@ -148,6 +165,7 @@ _JUDGES: dict[str, Judge] = {
     "constant": _constant,
     "surface": _surface,
     "letters": _letters,
+    "json": _json,
     "cross-validated": _refitted,
     "pgmem": _probes,
 }

@@ -17,7 +17,7 @@ class Task(Protocol[Result]):
     """headline: metrics shown in the table, named as `flat` names them. decisive: those that say which system is better; a judge
     that always says one label has a perfect recall of it. lower: metrics of which less is better.
 
-    per: what an outcome's cost is counted by; a task whose items are turns has no questions.
+    per: what an outcome's cost is counted by; a task whose items are turns has no questions. item: what the table calls one.
     plain: baselines that ours has to beat.
     """
 
@@ -27,6 +27,7 @@ class Task(Protocol[Result]):
     lower: ClassVar[frozenset[str]]
     plain: ClassVar[tuple[str, ...]]
     per: ClassVar[Literal["turn", "question"]]
+    item: ClassVar[str]
 
     @property
     def decisive(self) -> tuple[str, ...]: ...
