@@ -85,7 +85,7 @@ def shares_table(task: Task[Any], report: Report) -> str:
 
 def costs_table(task: Task[Any], report: Report) -> str:
     costs: Mapping[str, Mapping[str, float | None]] = report.whole["cost"]
-    used = {name: column for name, column in _COSTS.items() if any(costs[system].get(name) is not None for system in report.systems)}
+    used = {name: column for name, column in _COSTS.items() if any(costs[system].get(name) for system in report.systems)}
     rows = [[system, *(_cost(costs[system].get(name), column) for name, column in used.items())] for system in report.systems]
     return _table(["", *(column.title.replace(task.per, task.item) for column in used.values())], rows)
 

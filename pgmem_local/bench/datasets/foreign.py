@@ -14,7 +14,10 @@ ENVIRONMENT = "PGMEM_BENCH_DATA"
 
 @dataclass(frozen=True)
 class ForeignData:
-    """A published data set. files: the names it may lie under, without `.gz`; alternatives are parted by `|`."""
+    """A published data set. files: what it needs, each under one of the names parted by `|`, files without `.gz`, folders with a `/`.
+
+    The first names are those of a compact copy of our own making, the others those of the original distribution.
+    """
 
     name: str
     about: str
@@ -25,7 +28,7 @@ class ForeignData:
 
 PREFEVAL = ForeignData(
     "PrefEval", "preferences stated in chats, with questions that tempt to forget them", "amazon-science/PrefEval on GitHub",
-    "CC BY-NC 4.0", ("prefeval.jsonl",),
+    "CC BY-NC 4.0", ("prefeval.jsonl|benchmark_dataset/",),
 )  # fmt: skip
 PERSONAMEM = ForeignData(
     "PersonaMem 32k", "long chats of changing personas with multiple-choice questions", "bowen-upenn/PersonaMem on Hugging Face",
@@ -37,12 +40,14 @@ LOCOMO = ForeignData(
     ("locomo10.json",),
 )  # fmt: skip
 IMPLEXCONV = ForeignData(
-    "ImplexConv, opposed reasoning", "chats in which a later session speaks against an earlier trait", "Kaylee0501/ImplexConv on GitHub",
-    "not stated: ask its authors before any use beyond local evaluation", ("opposed_44q.jsonl|opposed_5session.jsonl",),
+    "ImplexConv, opposed reasoning", "chats in which a later session speaks against an earlier trait",
+    "Kaylee0501/ImplexConv on Hugging Face",
+    "not stated: ask its authors before any use beyond local evaluation",
+    ("opposed_44q.jsonl|opposed_5session.jsonl|ImplexConv_opposed.json|ImplexConv_opposed_processed.json",),
 )  # fmt: skip
 MEMDAILY = ForeignData(
     "MemDaily", "daily messages in Chinese with multiple-choice questions", "nuster1128/MemSim on GitHub",
-    "not stated: ask its authors before any use beyond local evaluation", ("memdaily.jsonl",),
+    "not stated: ask its authors before any use beyond local evaluation", ("memdaily.jsonl|memdaily.json|messages_and_QAs/",),
 )  # fmt: skip
 
 
@@ -67,9 +72,17 @@ def beside(path: Path, name: str) -> Path | None:
     return next((other for other in (path.with_name(name), path.with_name(f"{name}.gz")) if other.is_file()), None)
 
 
+def files_of(path: Path) -> list[Path]:
+    """A found file itself, or all JSON files of a found folder."""
+    return [path] if path.is_file() else sorted(path.rglob("*.json"))
+
+
 def _find(root: Path, names: list[str]) -> Path | None:
-    for name in names:
-        for spelled in (name, f"{name}.gz"):
-            if found := sorted(root.rglob(spelled)):
-                return found[0]
-    return None
+    return next((found for name in names for found in _called(root, name)), None)
+
+
+def _called(root: Path, name: str) -> list[Path]:
+    """What bears a name in a folder, however deep, or the folder itself."""
+    if name.endswith("/"):
+        return [path for path in (root, *sorted(root.rglob(name[:-1]))) if path.name == name[:-1] and path.is_dir()]
+    return [path for spelled in (name, f"{name}.gz") for path in sorted(root.rglob(spelled)) if path.is_file()]

@@ -38,12 +38,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class Question:
-    """steps: for each step of the gold reasoning the ids of entries that state it, any one of which will do."""
+    """steps: for each step of the gold reasoning the ids of entries that state it, any one of which will do.
+
+    wanted: the preference or reason that a free answer must respect; for a judge alone, never shown to a memory.
+    """
 
     id: str
     text: str
     kind: str
     steps: tuple[frozenset[str], ...]
+    wanted: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 from ast import literal_eval
 from collections import defaultdict
@@ -58,8 +59,9 @@ def _entries(messages: Sequence[dict[str, Any]]) -> list[Entry]:
 def _records(path: Path) -> list[dict[str, Any]]:
     if ".csv" not in path.suffixes:
         return read_lines(path)
-    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text("utf-8")
-    return [{**row, "options": _options(row["all_options"])} for row in csv.DictReader(text.splitlines(keepends=True))]
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
+    return [{**row, "options": _options(row["all_options"])} for row in csv.DictReader(io.StringIO(text, newline=""))]
 
 
 def _options(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pgmem_local.bench.choice import longest_option
-from pgmem_local.bench.datasets.foreign import MEMDAILY, PERSONAMEM, PREFEVAL, ForeignData, locate
+from pgmem_local.bench.datasets.foreign import MEMDAILY, PERSONAMEM, PREFEVAL, ForeignData, files_of, locate
 from pgmem_local.bench.datasets.history import Case, ChoiceQuestion
 from pgmem_local.bench.datasets.memdaily import read_memdaily
 from pgmem_local.bench.datasets.personamem import read_personamem
@@ -34,7 +34,7 @@ class ChoiceTask(QuestionTask[ChoiceQuestion]):
     def cases(self, bench: Workbench) -> Sequence[Case[ChoiceQuestion]]: ...
 
     def files(self, data: Path | None) -> list[Path]:
-        return locate(self.source, data)
+        return [file for path in locate(self.source, data) for file in files_of(path)]
 
     def options(self, question: ChoiceQuestion) -> tuple[Sequence[str], int] | None:
         return question.options, question.correct
@@ -71,7 +71,7 @@ class PrefevalTask(ChoiceTask):
 
     def cases(self, bench: Workbench) -> Sequence[Case[ChoiceQuestion]]:
         options = bench.options
-        preferences = read_prefeval(self.files(options.data)[0], options.limit or PREFEVAL_ITEMS, options.seed)
+        preferences = read_prefeval(locate(PREFEVAL, options.data)[0], options.limit or PREFEVAL_ITEMS, options.seed)
         return chained(preferences, options.every)
 
 
@@ -83,7 +83,7 @@ class PersonamemTask(ChoiceTask):
     headline: ClassVar[tuple[str, ...]] = ("accuracy", "accuracy_by_letter")
 
     def cases(self, bench: Workbench) -> Sequence[Case[ChoiceQuestion]]:
-        questions, contexts = self.files(bench.options.data)
+        questions, contexts = locate(PERSONAMEM, bench.options.data)
         return limited(read_personamem(questions, contexts, self.leaking), bench.options.limit)
 
 
@@ -99,4 +99,4 @@ class MemdailyTask(ChoiceTask):
     source: ClassVar[ForeignData] = MEMDAILY
 
     def cases(self, bench: Workbench) -> Sequence[Case[ChoiceQuestion]]:
-        return read_memdaily(self.files(bench.options.data)[0], bench.options.limit)
+        return read_memdaily(locate(MEMDAILY, bench.options.data)[0], bench.options.limit)

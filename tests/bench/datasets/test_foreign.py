@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pgmem_local.bench.datasets.foreign import IMPLEXCONV, LOCOMO, PERSONAMEM, locate
+from pgmem_local.bench.datasets.foreign import IMPLEXCONV, LOCOMO, MEMDAILY, PERSONAMEM, PREFEVAL, ForeignData, files_of, locate
 from pgmem_local.bench.datasets.implexconv import read_implexconv
 from pgmem_local.bench.datasets.locomo import dialogue_ids, read_locomo
 from pgmem_local.bench.datasets.memdaily import read_memdaily
@@ -179,3 +179,109 @@ def test_memdaily_is_read_with_its_times(tmp_path: Path) -> None:
     assert moment is not None
     assert moment.isoformat() == "2024-04-01T08:30:00+00:00"
     assert (case.questions[0].correct, case.questions[0].steps) == (1, (frozenset({"3"}),))
+
+
+# ------------------------------------------------------------------ the original distributions, in miniature
+
+
+def published_prefeval(folder: Path) -> Path:
+    """`benchmark_dataset` as its authors publish it, with the stray copy that one topic has."""
+    root = folder / "PrefEval" / "benchmark_dataset"
+    said, offered = root / "implicit_preference" / "persona-driven", root / "mcq_options"
+    said.mkdir(parents=True)
+    offered.mkdir()
+    for topic in ("travel", "food"):
+        turns = {"10": {"user": "last", "assistant": "ok"}, "2": None, "0": {"user": f"I hate {topic}.", "assistant": "I see."}}
+        item = {"preference": "SECRET", "question": f"{topic}?", "explanation": "", "persona": "a cook", "conversation": turns}
+        (said / f"{topic}.json").write_text(json.dumps([item, item]), "utf-8")
+        (offered / f"{topic}.json").write_text(json.dumps([{"classification_task_options": ["right", "b", "c", "d"]}] * 2), "utf-8")
+    (offered / "travel copy.json").write_text("[]", "utf-8")
+    return root
+
+
+def test_prefeval_is_read_from_its_authors_folder(tmp_path: Path) -> None:
+    root = published_prefeval(tmp_path)
+    assert locate(PREFEVAL, tmp_path) == locate(PREFEVAL, root) == [root]
+    first, _, third, _ = read_prefeval(root, 10, seed=0)
+    assert [entry.text for entry in first.entries] == ["User: I hate food.\nAssistant: I see.", "User: last\nAssistant: ok"]
+    assert (first.question.id, third.question.id) == ("food-0", "travel-0")
+    assert first.question.options[first.question.correct] == "right"
+    assert first.question.wanted == "SECRET"
+    assert len(files_of(root)) == 5
+
+
+def test_prefeval_files_that_do_not_match_are_told(tmp_path: Path) -> None:
+    root = published_prefeval(tmp_path)
+    (root / "mcq_options" / "food.json").write_text("[]", "utf-8")
+    with pytest.raises(IngestError, match=r"has 2 items, .*food\.json has 0"):
+        read_prefeval(root, 10, seed=0)
+
+
+MESSAGE = {"mid": 3, "message": "我将要参加论坛。", "time": "2024年04月01日 周一 08:30", "place": "深圳"}
+ASKED = {"qid": 0, "question": "什么？", "answer": "二", "target_step_id": [3], "choices": {"A": "一", "B": "二"}, "ground_truth": "B"}
+
+
+def test_memdaily_is_read_from_memsims_folder_without_failed_generations(tmp_path: Path) -> None:
+    folder = tmp_path / "messages_and_QAs"
+    folder.mkdir()
+    good = {"tid": 4, "message_list": [MESSAGE], "question_list": [ASKED]}
+    failed = {"tid": 5, "message_list": [MESSAGE], "question_list": [{**ASKED, "answer": "[ERRORA]"}]}
+    (folder / "01_simple_events.json").write_text(json.dumps([good, failed]), "utf-8")
+    assert locate(MEMDAILY, tmp_path) == [folder]
+    (case,) = read_memdaily(folder, None)
+    assert (case.name, case.questions[0].correct, case.questions[0].steps) == ("01_simple_events/4", 1, (frozenset({"3"}),))
+
+
+def test_memdaily_is_read_from_the_one_published_file(tmp_path: Path) -> None:
+    path = tmp_path / "memdaily.json"
+    memory = {"tid": 4, "message_list": [MESSAGE], "QA": ASKED}
+    path.write_text(json.dumps({"simple": {"events": [memory], "items": None}}), "utf-8")
+    (case,) = read_memdaily(path, None)
+    assert (case.name, case.questions[0].kind) == ("simple_events/4", "simple_events")
+
+
+QA = {"question": "Which sport?", "answer": "None", "opposed_implicit_reasoning": "bad back", "retrieved_conv_ids": ["2"]}
+
+
+def test_implexconv_is_read_as_released(tmp_path: Path) -> None:
+    path = tmp_path / "ImplexConv_opposed.json"
+    talks = {"1": "Speaker1: I run.\n\nAssistant: Good.", "2": "Speaker1: My back hurts."}
+    path.write_text(json.dumps([{"conversation": talks, "qa": [QA, {**QA, "retrieved_conv_ids": []}]}]), "utf-8")
+    assert locate(IMPLEXCONV, tmp_path) == [path]
+    (case,) = read_implexconv(path)
+    assert [entry.text for entry in case.entries] == ["User: I run.\nAssistant: Good.", "My back hurts."]
+    first, without_evidence = case.questions
+    assert (first.steps, first.wanted) == ((frozenset({"2:0"}),), "bad back")
+    assert without_evidence.steps == ()
+
+
+def test_implexconv_is_read_as_pgmems_authors_flattened_it(tmp_path: Path) -> None:
+    path = tmp_path / "ImplexConv_opposed_processed.json.gz"
+    said = [(1, "user", "I run."), (1, "assistant", "Good."), (2, "user", "My back hurts.")]
+    turns = [{"session_id": 0, "conv_id": conv, "turn_id": 0, "speaker": who, "utterance": text} for conv, who, text in said]
+    path.write_bytes(gzip.compress(json.dumps([{"metadata": {"session_id": 0}, "conversations": turns, "qa": [QA]}]).encode()))
+    (case,) = read_implexconv(path)
+    assert case.entries[0].text == "User: I run.\nAssistant: Good."
+    assert case.questions[0].steps == (frozenset({"2:0"}),)
+
+
+def test_personamem_is_read_from_its_table(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "User: I like\u2028jazz."}, {"role": "assistant", "content": "Assistant: Nice."}]
+    contexts = lines(tmp_path / "shared_contexts_32k.jsonl", {"chat1": chat})
+    row = 'q1,recall,"Hi,\nthere",(b),"[\'(a) folk\', \'(b) jazz\']",chat1,2'
+    head = "question_id,question_type,user_question_or_message,correct_answer,all_options,shared_context_id,end_index_in_shared_context"
+    questions = tmp_path / "questions_32k.csv"
+    questions.write_bytes(f"\ufeff{head}\r\n{row}\r\n".encode())
+    assert locate(PERSONAMEM, tmp_path) == [questions, contexts]
+    (case,) = read_personamem(questions, contexts)
+    asked = case.questions[0]
+    assert (asked.id, asked.text, asked.options, asked.correct) == ("q1", "Hi,\nthere", ("folk", "jazz"), 1)
+
+
+@pytest.mark.parametrize("wanted", [IMPLEXCONV, LOCOMO, MEMDAILY, PERSONAMEM, PREFEVAL])
+def test_every_missing_data_set_is_told_with_what_is_published(wanted: ForeignData) -> None:
+    with pytest.raises(IngestError) as missing:
+        locate(wanted, None, {})
+    assert all(name in str(missing.value) for names in wanted.files for name in names.split("|"))
+    assert wanted.published in str(missing.value)
+    assert wanted.licence in str(missing.value)
