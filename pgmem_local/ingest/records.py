@@ -18,12 +18,12 @@ from typing import BinaryIO, ClassVar, Generic, TypeVar
 from pgmem_local.conversation import Moment, Turn
 from pgmem_local.errors import IngestError
 from pgmem_local.ingest.formats import ReadOptions
-from pgmem_local.ingest.moments import parse_moment
 from pgmem_local.ingest.reader import Counts
 from pgmem_local.ingest.rejects import Reject, as_found
 from pgmem_local.ingest.secrets import mask_secrets
 from pgmem_local.ingest.source import Source, shown
 from pgmem_local.ingest.untrusted import clean
+from pgmem_local.ingest.written_days import parse_written
 
 LONGEST_FILE = 32 * 1024 * 1024
 """Bytes of a file that is one record, such as a note."""
@@ -101,7 +101,7 @@ class RecordReader(ABC, Generic[Content]):
     def moment(self, record: Record[Content], value: object, zone: tzinfo | None = None) -> Moment | None:
         """A time as it stands in the record; `zone` is the record's own, before the user's. Raises Rejected where it has two readings."""
         options = self.options
-        parsed = parse_moment(value, zone or options.zone, options.now, options.day_first)
+        parsed = parse_written(value, zone or options.zone, options.now, options.day_first)
         if parsed.ambiguous:
             raise Rejected(parsed.note or "ambiguous time")
         if parsed.note:
@@ -136,7 +136,11 @@ class RecordReader(ABC, Generic[Content]):
 
     def reject(self, record: Record[Content], reason: str) -> Reject:
         """The record put aside, without its secrets. Its `raw` cannot pass for a record of the owner's until it is repaired."""
-        return Reject(record.file, record.number, reason, as_found(self.name, self.masked(record.number, _raw(record.content))))
+        return Reject(record.file, record.number, reason, as_found(self.name, self.masked(record.number, self.raw(record.content))))
+
+    def raw(self, content: Content) -> str:
+        """The record as it stood, for a reject."""
+        return _raw(content)
 
     def masked(self, number: int, text: str) -> str:
         masked = mask_secrets(text)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pgmem_local.ingest.apple_journal import APPLE_JOURNAL
+from pgmem_local.ingest.dayone import DAY_ONE
 from pgmem_local.ingest.exchanges import Exchanges
 from pgmem_local.ingest.formats import Format, ReadOptions, Recognised, recognise
 from pgmem_local.ingest.jsonl import JSON_LINES
 from pgmem_local.ingest.source import Source, open_source
 
-FORMATS: tuple[Format, ...] = (JSON_LINES,)
+FORMATS: tuple[Format, ...] = (
+    JSON_LINES,
+    DAY_ONE,
+    APPLE_JOURNAL,
+)
 
 
 def read_exchanges(path: Path, options: ReadOptions | None = None, format_name: str | None = None) -> Exchanges:
