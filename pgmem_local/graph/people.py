@@ -14,6 +14,7 @@ from enum import Enum
 from typing import NewType
 
 from pgmem_local.conversation import Moment
+from pgmem_local.dates import Grain, written
 from pgmem_local.errors import UnknownEntity
 from pgmem_local.graph.names import Word, is_surname, name_words, ordinary, words_of
 from pgmem_local.graph.nodes import NodeId
@@ -44,16 +45,6 @@ class FactKind(str, Enum):
     LIST = "list"
     LINK = "link"
     CHANGE = "change"
-
-
-class Grain(str, Enum):
-    """How exactly the time of an event is known; `Fact.happened` is where that time begins."""
-
-    MINUTE = "minute"
-    DAY = "day"
-    WEEK = "week"
-    MONTH = "month"
-    YEAR = "year"
 
 
 @dataclass(frozen=True)
@@ -119,6 +110,13 @@ class Fact:
     @property
     def current(self) -> bool:
         return self.replaced_by is None
+
+    @property
+    def when(self) -> str | None:
+        """The time of the event as a reader sees it; None where the words name none."""
+        if self.happened is None:
+            return None
+        return f"{written(self.happened.day, self.grain)}{' (uncertain)' if self.doubtful else ''}"
 
 
 @dataclass(frozen=True)
