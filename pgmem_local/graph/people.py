@@ -7,8 +7,8 @@ fact knows the Contexts it rests on.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
@@ -18,6 +18,7 @@ from pgmem_local.dates import Grain, written
 from pgmem_local.errors import UnknownEntity
 from pgmem_local.graph.names import Word, is_surname, name_words, ordinary, words_of
 from pgmem_local.graph.nodes import NodeId
+from pgmem_local.graph.relations import relation_word
 
 EntityId = NewType("EntityId", str)
 """`p` and a number that is never used twice: p1."""
@@ -65,6 +66,17 @@ class Entity:
     @property
     def names(self) -> tuple[str, ...]:
         return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """A Context that speaks of an entity: by which name, and as what relation to the user where it says so. Names, relation and
+    times of an entity follow from these, so that they go when their last Context is forgotten."""
+
+    entity: EntityId
+    context: NodeId
+    name: str | None = None
+    relation: str | None = None
 
 
 @dataclass(frozen=True)
@@ -224,7 +236,7 @@ class People:
 
     def _named_at(self, words: Sequence[Word], place: int) -> tuple[int, list[EntityId]]:
         """The longest name that begins here, in words, and whom it may mean."""
-        if words[place].folded == "my" and (found := self._related_at(words, place)) is not None:
+        if words[place].folded in ("my", "our") and (found := self._related_at(words, place)) is not None:
             return found
         for length in range(min(self._longest, len(words) - place), 0, -1):
             run = words[place : place + length]
@@ -241,7 +253,8 @@ class People:
         """ "my sister", "my sister Ana": whom the relation means; a name that follows decides."""
         if place + 1 >= len(words):
             return None
-        related = [entity.id for entity in self if entity.relation == words[place + 1].folded]
+        relation = relation_word(words[place + 1].folded)
+        related = [entity.id for entity in self if relation is not None and entity.relation == relation]
         length, named = self._named_at(words, place + 2) if place + 2 < len(words) and words[place + 2].capital else (0, [])
         if named:
             return 2 + length, [one for one in named if one in related] or named
@@ -264,6 +277,27 @@ class People:
         return [entity for entity in known if all(len(words_of(name)) == 1 for name in entity.names)]
 
 
+def entity_from(
+    identifier: EntityId,
+    kind: EntityKind,
+    namings: Sequence[Naming],
+    moments: Mapping[NodeId, Moment | None],
+    own_name: str | None = None,
+) -> Entity:
+    """An entity as its namings tell, in the order they were said; `own_name` is what the owner calls it."""
+    uses = Counter(naming.name for naming in namings if naming.name)
+    ranked = sorted(uses, key=lambda name: (-len(name_words(name.split())), -uses[name]))
+    relation = next((naming.relation for naming in reversed(namings) if naming.relation), None)
+    names = [own_name, *ranked] if own_name else ranked or [f"the user's {relation or kind.value}"]
+    times = [moment for naming in namings if (moment := moments.get(naming.context)) is not None]
+    first, last = min(times, default=None), max(times, default=None)
+    return Entity(identifier, names[0], tuple(dict.fromkeys(name for name in names[1:] if name != names[0])), kind, relation, first, last)
+
+
+def number_of(identifier: EntityId | FactId) -> int:
+    return int(identifier[1:])
+
+
 def _forms(entity: Entity) -> set[tuple[str, ...]]:
     """The word sequences that name an entity: its names with and without a title, and a person's first name."""
     forms: set[tuple[str, ...]] = set()
@@ -278,6 +312,6 @@ def _forms(entity: Entity) -> set[tuple[str, ...]]:
 
 def _relation_in(words: Sequence[str]) -> tuple[str | None, list[str]]:
     """ "my sister ana" -> sister, [ana]."""
-    if len(words) > 1 and words[0] == "my":
-        return words[1], list(words[2:])
+    if len(words) > 1 and words[0] in ("my", "our"):
+        return relation_word(words[1]) or words[1], list(words[2:])
     return None, list(words)

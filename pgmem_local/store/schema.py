@@ -106,6 +106,102 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE contexts ADD COLUMN author TEXT;
     """,
+    """
+    CREATE TABLE entities (
+        id TEXT PRIMARY KEY,
+        number INTEGER NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        own_name TEXT,
+        merged_into TEXT REFERENCES entities ON DELETE CASCADE
+    ) WITHOUT ROWID;
+
+    CREATE TABLE namings (
+        id INTEGER PRIMARY KEY,
+        entity TEXT NOT NULL REFERENCES entities ON DELETE CASCADE,
+        context TEXT NOT NULL REFERENCES nodes ON DELETE CASCADE,
+        name TEXT,
+        relation TEXT
+    );
+    CREATE UNIQUE INDEX namings_once ON namings (entity, context, ifnull(name, ''), ifnull(relation, ''));
+    CREATE INDEX namings_context ON namings (context);
+
+    CREATE TABLE profile_sentences (
+        id INTEGER PRIMARY KEY,
+        entity TEXT NOT NULL REFERENCES entities ON DELETE CASCADE,
+        place INTEGER NOT NULL,
+        text TEXT NOT NULL
+    );
+    CREATE INDEX profile_sentences_entity ON profile_sentences (entity);
+
+    CREATE TABLE sentence_sources (
+        sentence INTEGER NOT NULL REFERENCES profile_sentences ON DELETE CASCADE,
+        context TEXT NOT NULL REFERENCES nodes ON DELETE CASCADE,
+        PRIMARY KEY (sentence, context)
+    ) WITHOUT ROWID;
+    CREATE INDEX sentence_sources_context ON sentence_sources (context);
+
+    CREATE TABLE facts (
+        id TEXT PRIMARY KEY,
+        number INTEGER NOT NULL UNIQUE,
+        entity TEXT NOT NULL REFERENCES entities ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        text TEXT NOT NULL,
+        said_utc TEXT,
+        said_offset INTEGER,
+        happened_utc TEXT,
+        happened_offset INTEGER,
+        grain TEXT NOT NULL,
+        doubtful INTEGER NOT NULL,
+        original TEXT,
+        replaced_by TEXT REFERENCES facts ON DELETE SET NULL,
+        CHECK ((said_utc IS NULL) = (said_offset IS NULL)),
+        CHECK ((happened_utc IS NULL) = (happened_offset IS NULL))
+    ) WITHOUT ROWID;
+    CREATE INDEX facts_entity ON facts (entity);
+    CREATE INDEX facts_replaced_by ON facts (replaced_by);
+
+    CREATE TABLE fact_sources (
+        fact TEXT NOT NULL REFERENCES facts ON DELETE CASCADE,
+        context TEXT NOT NULL REFERENCES nodes ON DELETE CASCADE,
+        PRIMARY KEY (fact, context)
+    ) WITHOUT ROWID;
+    CREATE INDEX fact_sources_context ON fact_sources (context);
+
+    CREATE TABLE profile_vectors (
+        entity TEXT PRIMARY KEY REFERENCES entities ON DELETE CASCADE,
+        vector BLOB NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE fact_vectors (
+        fact TEXT PRIMARY KEY REFERENCES facts ON DELETE CASCADE,
+        vector BLOB NOT NULL
+    ) WITHOUT ROWID;
+
+    CREATE TABLE entity_log (
+        id INTEGER PRIMARY KEY,
+        action TEXT NOT NULL,
+        entity TEXT NOT NULL REFERENCES entities ON DELETE CASCADE,
+        other TEXT REFERENCES entities ON DELETE CASCADE,
+        moved TEXT NOT NULL,
+        own_name TEXT
+    );
+
+    -- Nothing derived outlives its last source, and no vector the text it was made from.
+    CREATE TRIGGER entity_unnamed AFTER DELETE ON namings
+    WHEN NOT EXISTS (SELECT 1 FROM namings WHERE entity = OLD.entity)
+    BEGIN DELETE FROM entities WHERE id = OLD.entity; END;
+    CREATE TRIGGER sentence_unfounded AFTER DELETE ON sentence_sources
+    WHEN NOT EXISTS (SELECT 1 FROM sentence_sources WHERE sentence = OLD.sentence)
+    BEGIN DELETE FROM profile_sentences WHERE id = OLD.sentence; END;
+    CREATE TRIGGER fact_unfounded AFTER DELETE ON fact_sources
+    WHEN NOT EXISTS (SELECT 1 FROM fact_sources WHERE fact = OLD.fact)
+    BEGIN DELETE FROM facts WHERE id = OLD.fact; END;
+    CREATE TRIGGER profile_shortened AFTER DELETE ON profile_sentences
+    BEGIN DELETE FROM profile_vectors WHERE entity = OLD.entity; END;
+    CREATE TRIGGER profile_lengthened AFTER INSERT ON profile_sentences
+    BEGIN DELETE FROM profile_vectors WHERE entity = NEW.entity; END;
+    CREATE TRIGGER profile_moved AFTER UPDATE OF entity ON profile_sentences
+    BEGIN DELETE FROM profile_vectors WHERE entity IN (OLD.entity, NEW.entity); END;
+    """,
 )
 
 

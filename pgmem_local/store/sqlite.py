@@ -25,6 +25,7 @@ from pgmem_local.store import chunks, embeddings, integrity, rows
 from pgmem_local.store.database import Database, folded
 from pgmem_local.store.embeddings import VectorRows, VectorSpace
 from pgmem_local.store.learning import LearningLock, learning_lock
+from pgmem_local.store.people import PeopleStore, drop_vectors, land_people
 from pgmem_local.store.place import DEFAULT_PROFILE, Place, locate
 
 BUSY_SECONDS = 10.0
@@ -54,6 +55,7 @@ class MemoryStore:
 
     def __init__(self, place: Place, database: Database, chunk_exchanges: int) -> None:
         self.place = place
+        self.people = PeopleStore(database)
         self._database = database
         self._chunk_exchanges = chunk_exchanges
         self._space: VectorSpace | None = None
@@ -170,6 +172,8 @@ class MemoryStore:
             embeddings.insert_vectors(connection, self._space, lesson.vectors)
             rows.insert_sources(connection, lesson.sources)
             rows.insert_judgements(connection, lesson.judgements)
+            if lesson.people is not None:
+                land_people(connection, lesson.people, self._space)
             rows.add_spent(connection, lesson.spent)
             _mark(connection, lesson)
 
@@ -247,6 +251,7 @@ class MemoryStore:
             if missing := [identifier for identifier in live if identifier not in vectors]:
                 raise StoreBusy(f"{len(missing)} nodes have no new vector, {missing[0]} among them; embed all of the memory again")
             connection.execute("DELETE FROM vectors")
+            drop_vectors(connection)
             embeddings.insert_vectors(connection, space, {identifier: vectors[identifier] for identifier in live})
         self._space = space if dimension else self._space
 
