@@ -112,9 +112,12 @@ class RecordReader(ABC, Generic[Content]):
         """Say in the end that this was assumed or repaired, in words that many records share."""
         self.counts.note(record.number, wording)
 
-    def open(self, name: str) -> BinaryIO:
-        """A file of the source, less a byte order mark; damage met while reading it raises IngestError."""
-        file = io.BufferedReader(_Watched(self.source, name, self.counts), _BUFFER)
+    def open(self, name: str, counts: Counts | None = None) -> BinaryIO:
+        """A file of the source, less a byte order mark; damage met while reading it raises IngestError.
+
+        counts: other ones to count bytes in, for a pass before the one that reads.
+        """
+        file = io.BufferedReader(_Watched(self.source, name, counts or self.counts), _BUFFER)
         if file.peek(3).startswith(_BYTE_ORDER_MARK):
             file.read(3)
         return file

@@ -10,11 +10,13 @@ from pgmem_local.ingest.exchanges import Exchanges
 from pgmem_local.ingest.formats import Format, ReadOptions, Recognised, recognise
 from pgmem_local.ingest.jsonl import JSON_LINES
 from pgmem_local.ingest.source import Source, open_source
+from pgmem_local.ingest.whatsapp import WHATSAPP
 
 FORMATS: tuple[Format, ...] = (
     JSON_LINES,
     DAY_ONE,
     APPLE_JOURNAL,
+    WHATSAPP,
 )
 
 
