@@ -9,13 +9,28 @@ import ijson
 
 from pgmem_local.ingest.records import Record, RecordReader
 from pgmem_local.ingest.rejects import Reject
+from pgmem_local.ingest.source import Source, head
 
-_UNUSABLE = (ijson.JSONError, ValueError, OverflowError, RecursionError)
+UNUSABLE = (ijson.JSONError, ValueError, OverflowError, RecursionError)
 
 
 def first_byte(head: bytes) -> bytes:
     """What a JSON text begins with: b"[" for a list, b"{" for an object."""
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+
+
+def json_files(source: Source, named: str) -> list[str]:
+    """The file that was given, whatever its name; in a folder or archive, the JSON files whose name has `named` in it."""
+    if len(source.names) == 1:
+        return list(source.names)
+    found = [(name, name.rpartition("/")[2].casefold()) for name in source.names]
+    return [name for name, short in found if short.endswith(".json") and named in short]
+
+
+def begins_with_key(source: Source, name: str, *keys: bytes) -> bool:
+    """A list or an object, at whose beginning these keys stand."""
+    start = head(source, name)
+    return first_byte(start) in (b"[", b"{") and all(b'"' + key + b'"' in start for key in keys)
 
 
 def json_records(reader: RecordReader[Any], name: str, *places: str, start: int = 1) -> Iterator[Record[Any] | Reject]:
@@ -29,7 +44,7 @@ def json_records(reader: RecordReader[Any], name: str, *places: str, start: int 
             for _, value in values_at(file, *places):
                 yield Record(reader.shown(name), number, value)
                 number += 1
-        except _UNUSABLE as error:
+        except UNUSABLE as error:
             reason = f"not valid JSON after record {number - 1}, so that the rest cannot be read: {_brief(error)}; export it again"
             yield Reject(reader.shown(name), number, reason, "")
 

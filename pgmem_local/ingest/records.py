@@ -108,6 +108,10 @@ class RecordReader(ABC, Generic[Content]):
             self.note(record, parsed.note)
         return parsed.moment
 
+    def on_owners_clock(self, moment: Moment | None) -> Moment | None:
+        """The same instant on the user's clock: for exports that have turned every time into UTC."""
+        return None if moment is None else Moment.of(moment.utc.astimezone(self.options.zone))
+
     def note(self, record: Record[Content], wording: str) -> None:
         """Say in the end that this was assumed or repaired, in words that many records share."""
         self.counts.note(record.number, wording)
@@ -142,8 +146,8 @@ class RecordReader(ABC, Generic[Content]):
         return Reject(record.file, record.number, reason, as_found(self.name, self.masked(record.number, self.raw(record.content))))
 
     def raw(self, content: Content) -> str:
-        """The record as it stood, for a reject."""
-        return _raw(content)
+        """What a record holds, as it is kept where it is rejected."""
+        return raw_text(content)
 
     def masked(self, number: int, text: str) -> str:
         masked = mask_secrets(text)
@@ -209,7 +213,8 @@ class _Watched(io.RawIOBase):
         super().close()
 
 
-def _raw(content: object) -> str:
+def raw_text(content: object) -> str:
+    """Text as it is, JSON as it is written; cut where it is very long."""
     if isinstance(content, str):
         return content[:LONGEST_RAW]
     try:

@@ -5,15 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from pgmem_local.ingest.apple_journal import APPLE_JOURNAL
+from pgmem_local.ingest.chatgpt import CHATGPT
+from pgmem_local.ingest.claude import CLAUDE
 from pgmem_local.ingest.dayone import DAY_ONE
 from pgmem_local.ingest.exchanges import Exchanges
 from pgmem_local.ingest.formats import Format, ReadOptions, Recognised, recognise
+from pgmem_local.ingest.gemini import GEMINI
 from pgmem_local.ingest.jsonl import JSON_LINES
 from pgmem_local.ingest.source import Source, open_source
 from pgmem_local.ingest.whatsapp import WHATSAPP
 
 FORMATS: tuple[Format, ...] = (
     JSON_LINES,
+    CHATGPT,
+    CLAUDE,
+    GEMINI,
     DAY_ONE,
     APPLE_JOURNAL,
     WHATSAPP,

@@ -14,6 +14,7 @@ from pgmem_local.errors import IngestError
 from pgmem_local.ingest import FORMATS, Exchanges, ReadOptions, read_exchanges
 from pgmem_local.ingest.jsonl import JSON_LINES
 from tests.ingest.laws import HeldSource
+from tests.ingest.reading import sample
 
 DIARY = '{"timestamp": "2026-06-01T08:00:00Z", "text": "I keep a brown hen."}\n'
 
@@ -90,3 +91,12 @@ def test_field_to_map_that_does_not_exist_is_said(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text(DIARY, encoding="utf-8")
     with pytest.raises(IngestError, match=r"'txt'.*text, timestamp, role, session"):
         read_exchanges(tmp_path / "d.jsonl", ReadOptions(fields={"txt": "note"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("chatgpt.json", "chatgpt"), ("chatgpt_2023.json", "chatgpt"), ("claude.json", "claude"), ("gemini.json", "gemini")],
+)
+def test_each_sample_is_taken_for_one_format_only(name: str, expected: str) -> None:
+    found = [one.name for one in FORMATS if one.recognise(HeldSource({"export.json": sample(name)}))]
+    assert found == [expected]
