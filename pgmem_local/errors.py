@@ -20,7 +20,8 @@ class PGMemError(Exception):
          │   └─ StoreBusy           another process holds the write lock
          ├─ IngestError           an input file cannot be used at all
          ├─ UnknownNode           no node with this id
-         └─ UnknownEntity         nobody of this name or id, or more than one
+         ├─ UnknownEntity         nobody of this name or id, or more than one
+         └─ ChangeRefused         the owner's wish cannot be done to this node, or not now
     """
 
 
@@ -66,3 +67,7 @@ class UnknownNode(PGMemError):
 
 class UnknownEntity(PGMemError):
     """The memory knows nobody of this name or id, or more than one."""
+
+
+class ChangeRefused(PGMemError):
+    """What the owner asked for cannot be done to this node, or not any more."""

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -23,17 +24,22 @@ from pgmem_local.construction.desk import Desk
 from pgmem_local.construction.extract import Reading, Said
 from pgmem_local.construction.judge import judge_for
 from pgmem_local.construction.pair import by_time
-from pgmem_local.conversation import Exchange
+from pgmem_local.control import erasing, statements
+from pgmem_local.control.erasing import Receipt
+from pgmem_local.control.forgetting import ForgetPlan, Selection
+from pgmem_local.control.history import History, tell_history
+from pgmem_local.conversation import Exchange, Moment
 from pgmem_local.conversing import reply
 from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.edges import EvidenceEdge
-from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
+from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, State
 from pgmem_local.lesson import Lesson
 from pgmem_local.ports import ChatModel, Embedder, Message, Spent
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.pipeline import Retrieval, retrieve
 from pgmem_local.retrieval.portrait import portrait
 from pgmem_local.retrieval.query import ask_query
+from pgmem_local.retrieval.search import search
 from pgmem_local.retrieval.serialise import serialise
 from pgmem_local.settings import Settings
 from pgmem_local.store.sqlite import Added, Arrival, MemoryStore
@@ -71,6 +77,10 @@ class Construction(Protocol):
     def consolidate(self, desk: Desk, contexts: Sequence[Context]) -> Lesson: ...
 
 
+def _now() -> Moment:
+    return Moment.of(datetime.now().astimezone())
+
+
 Failures = dict[NodeId | int, ModelError]
 """Contexts and chunks that the model failed at in this run, and how."""
 
@@ -104,6 +114,7 @@ class PersonaMemory:
         self._embedder: Embedder | None = None
         self._accepted = False
         self._annotator: Annotator | None = None
+        erasing.finish(store)
         self._revision = store.revision
         self.vectors = VectorIndexes(store)
         self.graph = store.load_graph()
@@ -354,3 +365,68 @@ class PersonaMemory:
             edges = self.graph.evidence(identifier)
             others = [self.graph[edge.target if edge.source == identifier else edge.source] for edge in edges]
             return Reasons(citation, derived, tuple(zip(edges, others, strict=True)))
+
+    def get(self, identifier: NodeId) -> Node:
+        """One node. Raises UnknownNode."""
+        with self._lock:
+            self.refresh()
+            return self.graph[identifier]
+
+    def search(self, text: str, limit: int = 20) -> tuple[Node, ...]:
+        """Nodes of all kinds that hold this very text, newest first, then those that resemble it; no language model is asked."""
+        with self._lock:
+            self.refresh()
+            literal = self.store.search_text(text, limit)
+            return search(self.graph, self.vectors, ask_query(text, self.embedder), literal, limit, self.settings.retrieval.seed)
+
+    def history(self, identifier: NodeId) -> History:
+        """How a node came about and what became of it, in order of time. Raises UnknownNode."""
+        with self._lock:
+            self.refresh()
+            return tell_history(self.graph, identifier, self.store.acts())
+
+    # ---------------------------------------------------------------- what the owner decides
+
+    def remember(self, text: str, moment: Moment | None = None) -> State:
+        """Keep what the owner says outright, in their words: it outranks what was or will be inferred.
+
+        The language model is loaded only where a State is alike and the words alone do not tell how the two go together; where it is
+        not installed, that waits for the next learning.
+        """
+        with self._lock:
+            return statements.remember(self, text, moment or _now())
+
+    def correct(self, identifier: NodeId, text: str, moment: Moment | None = None) -> State:
+        """Put the owner's words in the place of a State or Trait, which is history from then on; no language model is asked.
+
+        Raises UnknownNode, or ChangeRefused for a node that is no note or no longer holds.
+        """
+        with self._lock:
+            return statements.correct(self, identifier, text, moment or _now())
+
+    def pin(self, identifier: NodeId) -> Node:
+        """Keep a note in view whatever is asked. Raises UnknownNode, or ChangeRefused for a line, which is never shown itself."""
+        with self._lock:
+            return statements.pin(self, identifier, _now())
+
+    def unpin(self, identifier: NodeId) -> Node:
+        """Let a pinned note be ranked like any other again. Raises UnknownNode."""
+        with self._lock:
+            return statements.unpin(self, identifier, _now())
+
+    def undo(self) -> str:
+        """Take back the owner's last statement, correction or pinning; what that was. Raises ChangeRefused where there is none or the
+        last act was a forgetting, and StoreBusy while something is being learned."""
+        with self._lock:
+            return statements.undo(self)
+
+    def plan_forgetting(self, selection: Selection) -> ForgetPlan:
+        """What would go, and what that would change; nothing is changed yet. Raises UnknownNode for an id that is not there."""
+        with self._lock:
+            return erasing.plan(self, selection)
+
+    def forget(self, plan: ForgetPlan) -> Receipt:
+        """Remove what was selected and every trace of it under this profile's folder. What came in since the plan was made and is meant
+        by it goes too. Raises StoreBusy while something is being learned."""
+        with self._lock:
+            return erasing.forget(self, plan.selection, _now())

@@ -44,6 +44,7 @@ class Sketch:
     nodes: list[Node] = field(default_factory=list)
     sources: list[SourceEdge] = field(default_factory=list)
     judgements: list[Judgement] = field(default_factory=list)
+    pinned: list[NodeId] = field(default_factory=list)
     search: ExactSearch = field(default_factory=ExactSearch)
 
     def context(self, text: str = "", day: int | None = 0, cosine: float = 0.0) -> NodeId:
@@ -60,8 +61,10 @@ class Sketch:
         cosine: float = 0.0,
         scope: Scope = Scope.NARROW,
         priority: RecallPriority = RecallPriority.LOW,
+        stated: bool = False,
     ) -> NodeId:
-        return self._add(State(**self._common(self._new(Kind.STATE), text, day), scope=scope, priority=priority), cosine)
+        common = self._common(self._new(Kind.STATE), text, day)
+        return self._add(State(**common, scope=scope, priority=priority, stated=stated), cosine)
 
     def trait(self, text: str = "", day: int | None = 0, cosine: float = 0.0, scope: Scope = Scope.BROAD) -> NodeId:
         return self._add(Trait(**self._common(self._new(Kind.TRAIT), text, day), scope=scope), cosine)
@@ -93,7 +96,7 @@ class Sketch:
             shuffler.shuffle(sources)
             shuffler.shuffle(judgements)
         graph = PersonaGraph()
-        graph.add(nodes, sources, judgements)
+        graph.add(nodes, sources, judgements, self.pinned)
         return graph
 
     def retrieve(self, query: Query | None = None, settings: RetrievalSettings | None = None) -> Retrieval:

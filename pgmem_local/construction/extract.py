@@ -203,9 +203,9 @@ def borrows_a_name(text: str, head: Head, said: frozenset[str]) -> bool:
 
 def extract_episode(model: ChatModel, contexts: Sequence[Context], settings: ConstructionSettings) -> str:
     """What happened in a chunk. A short chunk is its own summary, word for word: that costs nothing and loses nothing."""
-    own_words = "\n".join(_told(context) for context in contexts)
-    if length(own_words) <= settings.verbatim_episode_words:
-        return one_line(own_words)
+    own_words = verbatim_episode(contexts, settings)
+    if own_words is not None:
+        return own_words
     task = load("episode")
     parts = _fitting(model, task.ask({"text": ""}), [_exchange(context) for context in contexts], settings.episode_tokens)
     summaries = model.write([task.ask({"text": part}) for part in parts], settings.episode_tokens, stop=("\n\n",))
@@ -213,6 +213,12 @@ def extract_episode(model: ChatModel, contexts: Sequence[Context], settings: Con
     if not any(texts):
         raise ModelOutputInvalid("the model wrote an empty summary; the chunk stays open")
     return " ".join(f"User {text}" for text in texts if text)
+
+
+def verbatim_episode(contexts: Sequence[Context], settings: ConstructionSettings) -> str | None:
+    """A short chunk word for word; None where it is too long to be its own summary."""
+    own_words = "\n".join(_told(context) for context in contexts)
+    return one_line(own_words) if length(own_words) <= settings.verbatim_episode_words else None
 
 
 def _told(context: Context) -> str:

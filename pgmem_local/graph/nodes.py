@@ -78,7 +78,10 @@ class Episode:
 
 @dataclass(frozen=True)
 class State:
-    """[s] A time-bounded signal about the user: preference, constraint, goal, stance or situation."""
+    """[s] A time-bounded signal about the user: preference, constraint, goal, stance or situation.
+
+    stated: the owner said so outright, in these words; it outranks what was inferred (not in the paper).
+    """
 
     id: NodeId
     text: str
@@ -88,6 +91,7 @@ class State:
     scope: Scope = Scope.NARROW
     priority: RecallPriority = RecallPriority.LOW
     polarity: Polarity = Polarity.NEUTRAL
+    stated: bool = False
     kind = Kind.STATE
 
 

@@ -1,16 +1,20 @@
 """The heterogeneous persona-memory graph in memory: derived from the store, rebuilt from it, never the truth.
 
 Pure: no database, no clock, no model. Adding what a lesson taught is the only way it changes.
+
+Departure: the paper knows no owner who speaks up. Here what was inferred never supersedes or challenges what the owner stated: a
+shift from a statement to an inferred note counts as a contradiction, which is walked from the statement only.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from pgmem_local.errors import UnknownNode
 from pgmem_local.graph.edges import EvidenceEdge, Judgement, Relation, SourceEdge
-from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
+from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, State
 from pgmem_local.graph.signs import Sign, step_sign
 
 
@@ -26,11 +30,17 @@ class PersonaGraph:
         self._judged: set[frozenset[NodeId]] = set()
         self._by_keyword: dict[str, set[NodeId]] = defaultdict(set)
         self._by_session: dict[str, list[Context]] = defaultdict(list)
+        self._pinned: set[NodeId] = set()
 
     def add(
-        self, nodes: Iterable[Node] = (), sources: Iterable[SourceEdge] = (), judgements: Iterable[Judgement] = ()
+        self,
+        nodes: Iterable[Node] = (),
+        sources: Iterable[SourceEdge] = (),
+        judgements: Iterable[Judgement] = (),
+        pinned: Iterable[NodeId] = (),
     ) -> None:
-        """Take in nodes, then the edges between them and what is already known."""
+        """Take in nodes, then the edges between them and what is already known, and which nodes the owner pinned."""
+        self._pinned.update(pinned)
         for node in nodes:
             self._nodes[node.id] = node
             self._by_kind[node.kind][node.id] = node
@@ -43,9 +53,25 @@ class PersonaGraph:
             self._derived[edge.source].append(edge.derived)
         for judgement in judgements:
             self._judged.add(frozenset((judgement.source, judgement.target)))
-            if (evidence := judgement.edge) is not None:
+            if judgement.edge is not None:
+                evidence = self._as_it_counts(judgement.edge)
                 self._evidence[evidence.source].append(evidence)
                 self._evidence[evidence.target].append(evidence)
+
+    def _as_it_counts(self, edge: EvidenceEdge) -> EvidenceEdge:
+        if edge.relation is Relation.SHIFT_TO and self.is_stated(edge.source) and not self.is_stated(edge.target):
+            return replace(edge, relation=Relation.CONTRADICT)
+        return edge
+
+    def is_stated(self, identifier: NodeId) -> bool:
+        """Whether the owner said this outright."""
+        node = self._nodes.get(identifier)
+        return isinstance(node, State) and node.stated
+
+    @property
+    def pinned(self) -> frozenset[NodeId]:
+        """The nodes the owner wants in view whatever is asked."""
+        return frozenset(self._pinned)
 
     def __contains__(self, identifier: object) -> bool:
         return identifier in self._nodes
@@ -102,8 +128,10 @@ class PersonaGraph:
         for edge in self._evidence.get(identifier, ()):
             forward = edge.source == identifier
             sign = step_sign(edge.relation, forward)
-            if sign is not None:
-                yield (edge.target if forward else edge.source), sign, edge
+            following = edge.target if forward else edge.source
+            outranked = sign is Sign.MINUS and self.is_stated(following) and not self.is_stated(identifier)
+            if sign is not None and not outranked:
+                yield following, sign, edge
 
     def replaced_by(self, identifier: NodeId) -> list[NodeId]:
         """The newer nodes that directly supersede a node (SHIFT_TO, old -> new)."""
@@ -116,3 +144,7 @@ class PersonaGraph:
     def judged(self, one: NodeId, other: NodeId) -> bool:
         """Whether this pair was judged before, in either order."""
         return frozenset((one, other)) in self._judged
+
+    def judged_pairs(self, identifiers: Collection[NodeId]) -> int:
+        """How many judgements concern at least one of these nodes."""
+        return sum(not pair.isdisjoint(identifiers) for pair in self._judged)

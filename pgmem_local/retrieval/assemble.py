@@ -32,6 +32,7 @@ class Ranked:
     psi: float
     supporters: frozenset[NodeId] = frozenset()
     challengers: frozenset[NodeId] = frozenset()
+    pinned: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,10 @@ class _Ranking:
         return tuple(map(self._ranked, nsmallest(budget, identifiers, key=self._rank)))
 
     def best_traits(self) -> tuple[Ranked, ...]:
-        """Traits within their budget; a replaced one takes a place only where one is left."""
+        """Traits within their budget; a replaced one takes a place only where one is left, and none where the owner replaced it."""
         current = self.best(self.current(Kind.TRAIT), self._settings.traits)
-        return current + self.best(self.superseded(Kind.TRAIT), self._settings.traits - len(current))
+        superseded = [one for one in self.superseded(Kind.TRAIT) if not any(map(self._graph.is_stated, self._graph.replaced_by(one)))]
+        return current + self.best(superseded, self._settings.traits - len(current))
 
     def challenge(self, trait: Ranked) -> ChallengedTrait | None:
         """What challenges a Trait; None for a stable one."""
@@ -143,15 +145,16 @@ class _Ranking:
             validity = 0.0
         return validity, weight * validity + (1 - weight) * self._pool.scores[identifier].phi
 
-    def _rank(self, identifier: NodeId) -> tuple[float, float, float, NodeId]:
-        """The order within a kind: ψ, then φ, then the newer moment, then the id."""
+    def _rank(self, identifier: NodeId) -> tuple[bool, float, float, float, NodeId]:
+        """The order within a kind: what the owner pinned, then ψ, then φ, then the newer moment, then the id."""
         scored = self._pool.scores[identifier]
-        return (-self._worth(identifier)[1], -scored.phi, *precedence(scored.node))
+        pinned = identifier in self._graph.pinned
+        return (not pinned, -self._worth(identifier)[1], -scored.phi, *precedence(scored.node))
 
     def _ranked(self, identifier: NodeId) -> Ranked:
         scored, (validity, psi) = self._pool.scores[identifier], self._worth(identifier)
         supporting, contradicting = map(self._pool.reach.members, self._evidence(identifier))
-        return Ranked(scored.node, scored.phi, validity, psi, supporting, contradicting)
+        return Ranked(scored.node, scored.phi, validity, psi, supporting, contradicting, identifier in self._graph.pinned)
 
     def _in_order(self, identifiers: Iterable[NodeId]) -> tuple[Node, ...]:
         return tuple(self._graph[identifier] for identifier in sorted(identifiers, key=self._rank))

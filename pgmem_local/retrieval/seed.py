@@ -4,6 +4,7 @@ Departures. φ is not computed for every node of the memory but for the nearest 
 keyword with the query; what is in neither has no overlap and a smaller cosine. The paper does not say whether the Active
 Persona Set is chosen before or after the State seeds: here it is chosen after them, from the States left over, so that a
 high-priority State the query resembles stays where expansion may start from, and the set adds only what would be missed.
+What the owner pinned is in the set whatever its budget.
 """
 
 from __future__ import annotations
@@ -51,17 +52,15 @@ def find_seeds(graph: PersonaGraph, vectors: VectorSearch, query: Query, setting
     """The seeds of a query."""
 
     def best(kind: Kind, budget: int) -> tuple[Scored, ...]:
-        return tuple(score(graph, vectors, query, _candidates(graph, vectors, query, kind, settings), settings)[:budget])
+        return tuple(score(graph, vectors, query, nearest_or_sharing(graph, vectors, query, kind, settings), settings)[:budget])
 
-    states = best(Kind.STATE, settings.states)
-    left_over = _active_persona(graph) - {seed.node.id for seed in states}
-    return Seeds(
-        contexts=best(Kind.CONTEXT, settings.contexts),
-        episodes=best(Kind.EPISODE, settings.episodes),
-        states=states,
-        traits=best(Kind.TRAIT, settings.traits),
-        active_persona=tuple(score(graph, vectors, query, left_over, settings)[: settings.active_persona]),
-    )
+    contexts, episodes = best(Kind.CONTEXT, settings.contexts), best(Kind.EPISODE, settings.episodes)
+    states, traits = best(Kind.STATE, settings.states), best(Kind.TRAIT, settings.traits)
+    chosen = {seed.node.id for seed in (*episodes, *states, *traits)}
+    left_over = _active_persona(graph) - graph.pinned - chosen
+    active = score(graph, vectors, query, left_over, settings)[: settings.active_persona]
+    pinned = score(graph, vectors, query, graph.pinned - chosen, settings)
+    return Seeds(contexts, episodes, states, traits, active_persona=(*pinned, *active))
 
 
 def score(
@@ -103,7 +102,10 @@ def _score_one(query: Query, node: Node, meaning: float, settings: SeedSettings)
     return Scored(node, meaning, shared, by_meaning * meaning + by_words * shared)
 
 
-def _candidates(graph: PersonaGraph, vectors: VectorSearch, query: Query, kind: Kind, settings: SeedSettings) -> set[NodeId]:
+def nearest_or_sharing(
+    graph: PersonaGraph, vectors: VectorSearch, query: Query, kind: Kind, settings: SeedSettings
+) -> set[NodeId]:
+    """The nodes of a kind worth a score: those nearest in meaning, and all that share a word with the query."""
     nearest = {identifier for identifier, _ in vectors.nearest(kind, query.vector, settings.candidates)}
     return nearest | {identifier for identifier in graph.with_keyword(query.keywords) if kind_of(identifier) is kind}
 

@@ -57,8 +57,8 @@ def serialise(evidence: Evidence, budget: int, count: Callable[[str], int]) -> S
     return Serialised()
 
 
-def _strength(entry: Ranked) -> tuple[float, float, float, NodeId]:
-    return (-entry.phi, -entry.psi, *precedence(entry.node))
+def _strength(entry: Ranked) -> tuple[bool, float, float, float, NodeId]:
+    return (not entry.pinned, -entry.phi, -entry.psi, *precedence(entry.node))
 
 
 def _lines(evidence: Evidence) -> list[_Line]:

@@ -13,6 +13,7 @@ from pgmem_local.graph.nodes import NodeId
 from pgmem_local.store.rows import clean
 
 UNDATED = "undated"
+STATED = "stated"
 
 _OLDEST_FIRST = "ORDER BY began IS NULL, began, chunk_spans.id"
 
@@ -35,6 +36,11 @@ def chunk_for(connection: sqlite3.Connection, exchange: Exchange, size: int) -> 
     if row:
         return int(row["id"])
     return connection.execute("INSERT INTO chunks (label) VALUES (?)", (label,)).lastrowid or 0
+
+
+def closed_chunk(connection: sqlite3.Connection) -> int:
+    """A chunk for one statement of the owner, which needs no Episode."""
+    return connection.execute("INSERT INTO chunks (label, closed) VALUES (?, 1)", (STATED,)).lastrowid or 0
 
 
 def pending(connection: sqlite3.Connection) -> list[tuple[NodeId, int]]:

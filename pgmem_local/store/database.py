@@ -91,6 +91,20 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
 
+    def scrub(self) -> None:
+        """Leave nothing of deleted rows on free pages or in the log: rewrite the file, empty the log. Raises StoreBusy where another
+        process does not let go of an older view in time."""
+        with self._lock, _explained(self._path):
+            self._connection.execute("VACUUM")
+            deadline = time.monotonic() + self._busy_seconds
+            while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if time.monotonic() > deadline:
+                    raise StoreBusy(
+                        "it is forgotten, but another process still reads an older view, and the log cannot be emptied; "
+                        "it will be when the memory is next opened after that process has ended"
+                    )
+                time.sleep(0.05)
+
     def close(self) -> None:
         with self._lock:
             self._connection.close()

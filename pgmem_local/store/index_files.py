@@ -66,6 +66,15 @@ def save(folder: Path, space: VectorSpace, revision: int, searchers: Mapping[Kin
         raise StoreError(f"cannot save the search index in {folder}: {error}; it is rebuilt next time, free some space") from error
 
 
+def discard(folder: Path) -> None:
+    """Remove all index files. Raises StoreError where the disk refuses."""
+    try:
+        for path in folder.iterdir():
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot remove the search index in {folder}: {error}; delete what is in there") from error
+
+
 def _save_one(folder: Path, kind: Kind, searcher: HnswSearcher, rows: VectorRows) -> IndexFile:
     aside = folder / f"{kind.value}.{os.getpid()}.tmp"
     private_file(aside)

@@ -3,6 +3,8 @@
     home/profiles/<profile>/memory.db      the truth
                            /learning.lock  held by the one process that learns
                            /rejects.jsonl  records of ingested files that could not be read
+                           /chat_history   lines typed into the chat
+                           /states/        evaluated prompts of the chat, may be deleted at any time
                            /index/         derived, may be deleted at any time
 """
 
@@ -64,6 +66,14 @@ class Place:
     @property
     def rejects(self) -> Path:
         return self.folder / "rejects.jsonl"
+
+    @property
+    def chat_history(self) -> Path:
+        return self.folder / "chat_history"
+
+    @property
+    def model_states(self) -> Path:
+        return self.folder / "states"
 
     @property
     def warning(self) -> str | None:

@@ -33,7 +33,7 @@ else:
     from typing_extensions import assert_never
 
 _SELECT_NODES = """
-    SELECT nodes.*, key, session, reply, author, priority, polarity
+    SELECT nodes.*, key, session, reply, author, priority, polarity, stated
     FROM nodes LEFT JOIN contexts ON contexts.node = id LEFT JOIN states ON states.node = id
 """
 
@@ -61,7 +61,7 @@ def insert_node(connection: sqlite3.Connection, node: Node) -> None:
     _insert_words(connection, node.id, node.keywords, is_domain=False)
     _insert_words(connection, node.id, node.domains, is_domain=True)
     if isinstance(node, State):
-        connection.execute("INSERT INTO states VALUES (?, ?, ?)", (node.id, node.priority.value, node.polarity.value))
+        connection.execute("INSERT INTO states VALUES (?, ?, ?, ?)", (node.id, node.priority.value, node.polarity.value, node.stated))
     _count_up(connection, node.id)
 
 
@@ -165,7 +165,7 @@ def _node(row: sqlite3.Row, words: set[str], labels: set[str]) -> Node:
         return Episode(identifier, text, moment, keywords, domains, scope)
     if kind is Kind.STATE:
         priority, polarity = RecallPriority(row["priority"]), Polarity(row["polarity"])
-        return State(identifier, text, moment, keywords, domains, scope, priority, polarity)
+        return State(identifier, text, moment, keywords, domains, scope, priority, polarity, bool(row["stated"]))
     if kind is Kind.TRAIT:
         return Trait(identifier, text, moment, keywords, domains, scope)
     assert_never(kind)

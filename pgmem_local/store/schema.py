@@ -202,6 +202,32 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TRIGGER profile_moved AFTER UPDATE OF entity ON profile_sentences
     BEGIN DELETE FROM profile_vectors WHERE entity IN (OLD.entity, NEW.entity); END;
     """,
+    """
+    ALTER TABLE states ADD COLUMN stated INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE pins (node TEXT PRIMARY KEY REFERENCES nodes ON DELETE CASCADE) WITHOUT ROWID;
+
+    CREATE TABLE acts (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        deed TEXT NOT NULL,
+        node TEXT REFERENCES nodes ON DELETE CASCADE,
+        context TEXT REFERENCES nodes ON DELETE CASCADE,
+        target TEXT REFERENCES nodes ON DELETE CASCADE,
+        utc TEXT NOT NULL,
+        offset_minutes INTEGER NOT NULL
+    );
+
+    CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+
+    CREATE TABLE context_files (
+        context TEXT NOT NULL REFERENCES nodes ON DELETE CASCADE,
+        file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
+        PRIMARY KEY (context, file)
+    ) WITHOUT ROWID;
+    CREATE INDEX context_files_file ON context_files (file);
+
+    CREATE TABLE sweeps (words TEXT PRIMARY KEY) WITHOUT ROWID;
+    """,
 )
 
 

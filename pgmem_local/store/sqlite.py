@@ -14,14 +14,16 @@ from pathlib import Path
 from types import TracebackType
 
 from pgmem_local.conversation import Exchange
+from pgmem_local.erasure import Erased, Erasure
 from pgmem_local.errors import StoreBusy, StoreError, UnknownNode
+from pgmem_local.graph.acts import Act
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, node_id
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.lesson import Lesson
 from pgmem_local.ports import Spent, Vectors
 from pgmem_local.settings import ConstructionSettings
-from pgmem_local.store import chunks, embeddings, integrity, rows
+from pgmem_local.store import acts, chunks, embeddings, erasing, integrity, rows
 from pgmem_local.store.database import Database, folded
 from pgmem_local.store.embeddings import VectorRows, VectorSpace
 from pgmem_local.store.learning import LearningLock, learning_lock
@@ -48,6 +50,14 @@ class Added:
     new: tuple[NodeId, ...] = ()
     known: int = 0
     completed: int = 0
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Patterns of forgotten words that files beside the database may hold, or everything there is."""
+
+    patterns: tuple[str, ...]
+    everything: bool
 
 
 class MemoryStore:
@@ -165,17 +175,84 @@ class MemoryStore:
         if any(isinstance(node, Context) for node in lesson.nodes) or {node.id for node in lesson.nodes} != set(lesson.vectors):
             raise StoreError("a lesson brings new States, Episodes and Traits with one vector each; Contexts come in by `add`")
         with self._database.write() as connection:
-            for node in lesson.nodes:
-                if _exists(connection, node.id):
-                    raise StoreBusy(f"another process learned {node.id} meanwhile; learn these turns again")
-                rows.insert_node(connection, node)
-            embeddings.insert_vectors(connection, self._space, lesson.vectors)
-            rows.insert_sources(connection, lesson.sources)
-            rows.insert_judgements(connection, lesson.judgements)
-            if lesson.people is not None:
-                land_people(connection, lesson.people, self._space)
-            rows.add_spent(connection, lesson.spent)
-            _mark(connection, lesson)
+            self._land(connection, lesson)
+
+    def _land(self, connection: sqlite3.Connection, lesson: Lesson) -> None:
+        for node in lesson.nodes:
+            _refuse_taken(connection, node.id)
+            rows.insert_node(connection, node)
+        embeddings.insert_vectors(connection, self._space, lesson.vectors)
+        rows.insert_sources(connection, lesson.sources)
+        rows.insert_judgements(connection, lesson.judgements)
+        if lesson.people is not None:
+            land_people(connection, lesson.people, self._space)
+        rows.add_spent(connection, lesson.spent)
+        _mark(connection, lesson)
+
+    # What the owner does
+
+    def declare(self, context: Context, vector: Vectors, lesson: Lesson, act: Act) -> None:
+        """Store a statement of the owner with what follows from it. Its Context is a chunk of its own that no Episode tells of and
+        that the next offline pass looks at."""
+        with self._database.write() as connection:
+            _refuse_taken(connection, context.id)
+            rows.insert_context(connection, context, chunks.closed_chunk(connection))
+            connection.execute("UPDATE contexts SET learned = 1 WHERE node = ?", (context.id,))
+            embeddings.insert_vectors(connection, self._space, {context.id: vector})
+            self._land(connection, lesson)
+            acts.record(connection, act)
+
+    def record(self, act: Act) -> None:
+        """Note an act of the owner; pinning and unpinning take effect with it."""
+        with self._database.write() as connection:
+            acts.record(connection, act)
+
+    def take_back(self, act: Act) -> None:
+        """Undo a pinning or unpinning, the last act there was."""
+        with self._database.write() as connection:
+            acts.take_back_last(connection, act)
+
+    def acts(self) -> list[Act]:
+        """What the owner did and did not take back, oldest first."""
+        with self._database.read() as connection:
+            return acts.read_acts(connection)
+
+    def note_file(self, path: str, keys: Iterable[str]) -> None:
+        """Note that the exchanges with these keys were read from a file."""
+        with self._database.write() as connection:
+            acts.note_file(connection, path, keys)
+
+    def files(self) -> dict[NodeId, frozenset[str]]:
+        """The files each Context was read from."""
+        with self._database.read() as connection:
+            return acts.read_files(connection)
+
+    # What is forgotten
+
+    def erase(self, erasure: Erasure, act: Act | None = None) -> Erased:
+        """Take nodes out for good, with an act to note; the sweep that follows is due from then on, whatever happens to us."""
+        with self._database.write() as connection:
+            erased = erasing.erase(connection, erasure)
+            self._land(connection, erasure.retold)
+            if act is not None:
+                acts.record(connection, act)
+                erasing.note_sweep(connection, erasure.traces, erasure.everything)
+        return erased
+
+    def sweep_due(self) -> Sweep | None:
+        """What a forgetting has left to be swept from the files; None where nothing is."""
+        with self._database.read() as connection:
+            due = erasing.sweep_due(connection)
+            return None if due is None else Sweep(erasing.swept_patterns(connection), due == "everything")
+
+    def finish_sweep(self) -> None:
+        """Overwrite freed pages and the log, once no other file holds what was forgotten. Raises StoreBusy where another process
+        reads on and on; the sweep stays due then."""
+        with self._database.write() as connection:
+            erasing.drop_patterns(connection)
+        self._database.scrub()
+        with self._database.write() as connection:
+            erasing.end_sweep(connection)
 
     def delete(self, identifiers: Iterable[NodeId]) -> int:
         """Remove nodes with their words, vectors and edges; how many there were. What was made from them, the caller names."""
@@ -187,7 +264,8 @@ class MemoryStore:
     def load_graph(self) -> PersonaGraph:
         graph = PersonaGraph()
         with self._database.read() as connection:
-            graph.add(rows.read_nodes(connection), rows.read_sources(connection), rows.read_judgements(connection))
+            edges = rows.read_sources(connection), rows.read_judgements(connection)
+            graph.add(rows.read_nodes(connection), *edges, acts.read_pins(connection))
         return graph
 
     def node(self, identifier: NodeId) -> Node:
@@ -306,6 +384,11 @@ _COUNTS = """
 
 def _holds(connection: sqlite3.Connection, key: str) -> bool:
     return connection.execute("SELECT 1 FROM contexts WHERE key = ?", (key,)).fetchone() is not None
+
+
+def _refuse_taken(connection: sqlite3.Connection, identifier: NodeId) -> None:
+    if _exists(connection, identifier):
+        raise StoreBusy(f"another process took {identifier} meanwhile; learn these turns again, or say it again")
 
 
 def _exists(connection: sqlite3.Connection, identifier: NodeId) -> bool:

@@ -64,6 +64,14 @@ class VectorIndexes:
                     searcher.remove([number_of(identifier)])
             self._changed = True
 
+    def rebuild(self) -> None:
+        """Build every index anew from the store: files and memory may still hold vectors of what was forgotten."""
+        with self._lock:
+            index_files.discard(self._folder)
+            self._searchers, self._revision, self._changed = {}, -1, True
+            self.refresh()
+            self.save()
+
     def refresh(self) -> None:
         """Follow what this or another process wrote since; cheap where nothing was."""
         with self._lock:
@@ -82,6 +90,7 @@ class VectorIndexes:
         with self._lock:
             if not self._changed or self._space is None:
                 return
+            self.refresh()  # else what another process has forgotten would be written down again
             large: dict[Kind, tuple[HnswSearcher, VectorRows]] = {}
             for kind, searcher in self._searchers.items():
                 if isinstance(searcher, HnswSearcher):
