@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import ijson
@@ -40,13 +41,33 @@ def json_records(reader: RecordReader[Any], name: str, *places: str, start: int 
     """
     number = start
     with reader.open(name) as file:
-        try:
-            for _, value in values_at(file, *places):
-                yield Record(reader.shown(name), number, value)
+        for found in sound_values(file, *places):
+            if isinstance(found, Damage):
+                yield cut_off(reader, name, number, found)
+            else:
+                yield Record(reader.shown(name), number, found[1])
                 number += 1
-        except UNUSABLE as error:
-            reason = f"not valid JSON after record {number - 1}, so that the rest cannot be read: {_brief(error)}; export it again"
-            yield Reject(reader.shown(name), number, reason, "")
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What ends a file that is JSON no further."""
+
+    problem: str
+
+
+def cut_off(reader: RecordReader[Any], name: str, number: int, damage: Damage) -> Reject:
+    """The rest of a file, from this record on."""
+    reason = f"not valid JSON after record {number - 1}, so that the rest cannot be read: {damage.problem}; export it again"
+    return Reject(reader.shown(name), number, reason, "")
+
+
+def sound_values(file: BinaryIO, *places: str) -> Iterator[tuple[str, Any] | Damage]:
+    """(place, value) for each value at one of these places, and at last the damage, if there is any."""
+    try:
+        yield from values_at(file, *places)
+    except UNUSABLE as error:
+        yield Damage(_brief(error))
 
 
 def values_at(file: BinaryIO, *places: str) -> Iterator[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from pgmem_local.ingest.formats import Format, ReadOptions, Recognised, recognis
 from pgmem_local.ingest.gemini import GEMINI
 from pgmem_local.ingest.jsonl import JSON_LINES
 from pgmem_local.ingest.source import Source, open_source
+from pgmem_local.ingest.telegram import TELEGRAM
 from pgmem_local.ingest.whatsapp import WHATSAPP
 
 FORMATS: tuple[Format, ...] = (
@@ -23,6 +24,7 @@ FORMATS: tuple[Format, ...] = (
     DAY_ONE,
     APPLE_JOURNAL,
     WHATSAPP,
+    TELEGRAM,
 )
 
 
