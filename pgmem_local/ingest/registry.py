@@ -12,6 +12,8 @@ from pgmem_local.ingest.exchanges import Exchanges
 from pgmem_local.ingest.formats import Format, ReadOptions, Recognised, recognise
 from pgmem_local.ingest.gemini import GEMINI
 from pgmem_local.ingest.jsonl import JSON_LINES
+from pgmem_local.ingest.markdown import MARKDOWN
+from pgmem_local.ingest.plain import PLAIN_TEXT
 from pgmem_local.ingest.source import Source, open_source
 from pgmem_local.ingest.telegram import TELEGRAM
 from pgmem_local.ingest.whatsapp import WHATSAPP
@@ -25,6 +27,8 @@ FORMATS: tuple[Format, ...] = (
     APPLE_JOURNAL,
     WHATSAPP,
     TELEGRAM,
+    MARKDOWN,
+    PLAIN_TEXT,
 )
 
 

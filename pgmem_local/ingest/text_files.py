@@ -41,6 +41,10 @@ class Section:
     date: str | None
     text: str
 
+    @property
+    def raw(self) -> str:
+        return self.text if self.date is None else f"{self.date}\n{self.text}"
+
 
 def text_files(reader: RecordReader[Any], names: Iterable[str]) -> Iterator[Record[str] | Reject]:
     """Each file as one record; its number is its place among the files. Bytes that are not UTF-8 are kept as surrogates."""
@@ -95,4 +99,5 @@ def stem(name: str) -> str:
 def _section(start: int, date: str | None, held: list[str]) -> Iterator[tuple[int, Section]]:
     text = "\n".join(held).strip()
     if text:
-        yield start, Section(date, text)
+        empty = next(n for n, line in enumerate(held) if line.strip())
+        yield start + (empty if date is None else 0), Section(date, text)

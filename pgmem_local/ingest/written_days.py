@@ -10,10 +10,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timezone, tzinfo
 from functools import lru_cache
+from pathlib import PurePosixPath
 
-from pgmem_local.ingest.moments import UNREADABLE, ParsedMoment, parse_moment
+from pgmem_local.ingest.moments import NO_TIME, UNREADABLE, ParsedMoment, parse_moment
 
 CONTRADICTED = "the weekday contradicts the date: the date counts"
 
@@ -34,6 +35,12 @@ _NUMERIC = re.compile(r"(?<!\d)(\d{1,4})([-/._])(\d{1,2})\2(\d{1,4})(?!\d)")
 _NUMBER = re.compile(r"\d+")
 _MAY_HOLD_DATE = re.compile(r"\d{4}|\d[-/.]\d")
 _BETWEEN_WORDS = re.compile(r"[^\w\u0300-\u036f\u0900-\u0957]+|\d+|_+")
+_BARE_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
+_COMPACT_DAY = re.compile(r"(?:19|20)\d{6}")
+_YEAR_MONTH_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}")
+_LEADING_DAY = re.compile(r"(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})(?!\d)")
+_SOME_TIME = datetime(2100, 1, 1, tzinfo=timezone.utc)
+_MOST_WORDS = 8
 _QUOTED = re.compile(r"'([^']+)'")
 
 
@@ -68,12 +75,35 @@ def parse_written(value: object, zone: tzinfo | None, now: datetime, day_first: 
     return fitting[0] if len(fitting) == 1 else parsed
 
 
+def is_day(text: str) -> bool:
+    """Whether this is a date and nothing else, perhaps an ambiguous or impossible one. Of bare numbers, 20240915 is one."""
+    text = text.strip()
+    if not _MAY_HOLD_DATE.search(text) or (_BARE_NUMBER.fullmatch(text) and not _COMPACT_DAY.fullmatch(text)):
+        return False
+    return parse_written(text, timezone.utc, _SOME_TIME).note not in (UNREADABLE, NO_TIME)
+
+
+def day_in_name(name: str) -> str | None:
+    """The date a file is named by: 2024-09-15.md, "2024-09-15 Moving day.md", 2024/09/15.md, "Sunday, September 15th 2024.md"."""
+    parts = PurePosixPath(name).with_suffix("").parts
+    nested = "-".join(parts[-3:])
+    if _YEAR_MONTH_DAY.fullmatch(nested) and is_day(nested):
+        return nested
+    stem = parts[-1] if parts else ""
+    leading = _LEADING_DAY.match(stem)
+    candidates = (stem, "-".join(leading.groups()) if leading else "")
+    return next((text for text in candidates if is_day(text)), None)
+
+
 def _readings(text: str, zone: tzinfo | None, now: datetime, day_first: bool | None) -> Iterator[ParsedMoment]:
     """What each language makes of it. Where English reads it all, the others are not asked."""
     text = unicodedata.normalize("NFKC", text).casefold()
     text, clock = _without_clock(_EAST_ASIAN.sub(r" \1-\2-\3 ", text))
+    words = [word for word in _BETWEEN_WORDS.split(text) if word]
+    if len(words) > _MOST_WORDS:
+        return
     for name in _LANGUAGES:
-        written = _in_numbers(text, _language(name))
+        written = _in_numbers(text, words, _language(name))
         if written is None:
             continue
         parsed = parse_moment(f"{written.date} {clock}".strip(), zone, now, day_first)
@@ -105,8 +135,8 @@ def _zone(match: re.Match[str]) -> str:
     return f"{sign}{hours:0>2}{digits[len(hours) :]}"
 
 
-def _in_numbers(text: str, language: _Language) -> _Written | None:
-    words = [word for word in _BETWEEN_WORDS.split(text) if word and word not in language.small]
+def _in_numbers(text: str, words: list[str], language: _Language) -> _Written | None:
+    words = [word for word in words if word not in language.small]
     months = [word for word in words if word in language.months and word not in language.weekdays]
     months = months or [word for word in words if word in language.months]
     weekdays = [word for word in words if word not in months]
