@@ -11,7 +11,9 @@ from pgmem_local.ingest.dayone import DAY_ONE
 from pgmem_local.ingest.exchanges import Exchanges
 from pgmem_local.ingest.formats import Format, ReadOptions, Recognised, recognise
 from pgmem_local.ingest.gemini import GEMINI
+from pgmem_local.ingest.instagram import INSTAGRAM
 from pgmem_local.ingest.jsonl import JSON_LINES
+from pgmem_local.ingest.keep import KEEP
 from pgmem_local.ingest.markdown import MARKDOWN
 from pgmem_local.ingest.plain import PLAIN_TEXT
 from pgmem_local.ingest.source import Source, open_source
@@ -27,6 +29,8 @@ FORMATS: tuple[Format, ...] = (
     APPLE_JOURNAL,
     WHATSAPP,
     TELEGRAM,
+    INSTAGRAM,
+    KEEP,
     MARKDOWN,
     PLAIN_TEXT,
 )

@@ -21,9 +21,10 @@ from pgmem_local.errors import IngestError
 from pgmem_local.ingest.formats import ReadOptions
 from pgmem_local.ingest.people import Names, own_or_others, same_name
 from pgmem_local.ingest.reader import Counts, Reader
-from pgmem_local.ingest.records import LeftOut, Record, RecordReader, Rejected
+from pgmem_local.ingest.records import LeftOut, Record, RecordReader
 from pgmem_local.ingest.rejects import Reject
 from pgmem_local.ingest.source import FileSource, Source, head
+from pgmem_local.ingest.text_files import require_utf8
 from pgmem_local.ingest.whatsapp_dates import DateEvidence, DateOrder, Stamp
 from pgmem_local.ingest.whatsapp_wording import SYSTEM, sender_and_text, words_of
 
@@ -34,7 +35,6 @@ _READ_AT_ONCE = 64 * 1024
 _LINES_LOOKED_AT = 40
 _FIRST_LINE_SHOWN = 80
 _ADDRESSED = re.compile(r"WhatsApp.*?\s(?:with|mit|con|avec|com|met|med|с|z|ile|-)\s(?P<name>.+)", re.IGNORECASE)
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 
 class WhatsApp:
@@ -173,8 +173,7 @@ class WhatsAppReader(RecordReader[str]):
 
     def read(self, record: Record[str]) -> Turn | LeftOut:
         plan = self._plans[record.file]
-        if _NOT_UTF8.search(record.content):
-            raise Rejected("not UTF-8 text; export the chat again, or save the file as UTF-8")
+        require_utf8(record.content)
         stamp = plan.stamp(record.content)
         assert stamp is not None  # only such lines begin a record
         sent = sender_and_text(record.content[stamp.end :], plan.names)

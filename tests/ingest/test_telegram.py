@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from datetime import timezone
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +15,9 @@ from pgmem_local.ingest.formats import Recognised
 from pgmem_local.ingest.reader import Counts
 from pgmem_local.ingest.telegram import TELEGRAM
 from tests.ingest.laws import NOW, HeldSource, assert_laws, mutated, mutated_json
+from tests.ingest.reading import sample
 
-SAMPLES = Path(__file__).parent / "samples" / "telegram"
-ONE_CHAT = (SAMPLES / "result.json").read_bytes()
-ACCOUNT = (SAMPLES / "result_full_account.json").read_bytes()
+ONE_CHAT, ACCOUNT = sample("telegram_chat.json"), sample("telegram_account.json")
 OPTIONS = ReadOptions(timezone.utc, NOW)
 
 

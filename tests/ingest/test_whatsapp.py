@@ -17,10 +17,9 @@ from pgmem_local.ingest.reader import Counts
 from pgmem_local.ingest.source import open_source
 from pgmem_local.ingest.whatsapp import LONGEST_MESSAGE, WHATSAPP
 from tests.ingest.laws import NOW, HeldSource, assert_laws, mutated
+from tests.ingest.reading import sample
 
-SAMPLES = Path(__file__).parent / "samples" / "whatsapp"
-IOS = (SAMPLES / "_chat_ios_en.txt").read_bytes()
-ANDROID = (SAMPLES / "WhatsApp Chat with Moving day.txt").read_bytes()
+IOS, ANDROID = sample("whatsapp_ios.txt"), sample("whatsapp_android.txt")
 NORA = ReadOptions(timezone.utc, NOW, me="Nora")
 
 
