@@ -9,35 +9,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from pgmem_local.conversation import Speaker, Turn
-from pgmem_local.errors import IngestError
+from pgmem_local.conversation import Turn
+from pgmem_local.ingest.fields import TEXT_NAMES, kind, names_of_fields, plain, turn_of
 from pgmem_local.ingest.formats import ReadOptions
 from pgmem_local.ingest.reader import Reader
 from pgmem_local.ingest.records import LeftOut, Record, RecordReader, Rejected
 from pgmem_local.ingest.rejects import Reject
 from pgmem_local.ingest.source import Source, head
-from pgmem_local.ingest.untrusted import clean
 
 WANTED = 'JSON Lines: diary entries {"timestamp", "text"} or chat turns {"timestamp", "session", "role", "content"}, one a line'
 LONGEST_LINE = 8 * 1024 * 1024
 
 _ENDINGS = (".jsonl", ".ndjson")
 _LINES_LOOKED_AT = 50
-_NAMES = {
-    "text": ("text", "content", "body", "entry", "message"),
-    "timestamp": ("timestamp", "ts", "time", "date", "createdat", "datetime"),
-    "role": ("role", "speaker", "author", "sender"),
-    "session": tuple(name + ending for name in ("session", "conversation", "chat", "thread") for ending in ("", "id")),
-}
-_SPEAKERS = {
-    **dict.fromkeys(("user", "human", "me", "owner"), Speaker.USER),
-    **dict.fromkeys(("assistant", "ai", "bot", "model"), Speaker.ASSISTANT),
-}
-_OTHER_ROLES = ("system", "developer", "tool", "function")
 
 _REPAIRED = "a comma too many at the end: removed"
 _DOUBLED = "a key occurs twice: the last one counts"
@@ -84,7 +72,7 @@ class JsonLines(RecordReader[Line]):
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
         super().__init__(source, options)
-        self._names = _names_of_fields(options.fields)
+        self._names = names_of_fields(options.fields)
 
     def records(self) -> Iterator[Record[Line]]:
         for name in _named_so(self.source) or self.source.names:
@@ -107,7 +95,7 @@ class JsonLines(RecordReader[Line]):
             if earlier.foreign:
                 raise Rejected(f'still as {earlier.foreign} has it: put {{"timestamp", "text"}} or a chat turn in place of its `raw`')
             fields = self._parse(record, earlier.raw)
-        return self._turn(record, fields)
+        return turn_of(self, record, fields, self._names)
 
     def reject(self, record: Record[Line], reason: str) -> Reject:
         """The line as it stood; of a line of a rejects file, what was rejected at first and where."""
@@ -126,33 +114,15 @@ class JsonLines(RecordReader[Line]):
             value, doubled = _load(repaired)
             self.note(record, _REPAIRED)
         if not isinstance(value, dict):
-            raise Rejected(f"{_kind(value)} where an object {{…}} is expected")
-        fields = {_plain(name): content for name, content in value.items()}
+            raise Rejected(f"{kind(value)} where an object {{…}} is expected")
+        fields = {plain(name): content for name, content in value.items()}
         if doubled or len(fields) < len(value):
             self.note(record, _DOUBLED)
         return fields
 
-    def _turn(self, record: Record[Line], fields: dict[str, Any]) -> Turn | LeftOut:
-        names = self._names
-        role = _role(fields, names["role"])
-        speaker = _SPEAKERS.get(role)
-        if speaker is None:
-            return LeftOut(f"{_named(role)} that is neither the user's nor the assistant's")
-        text = _text(fields, names["text"])
-        moment = self.moment(record, _time(fields, names["timestamp"]))
-        return Turn(text, moment, speaker, _session(fields, names["session"]))
-
 
 def _named_so(source: Source) -> list[str]:
     return [name for name in source.names if name.casefold().endswith(_ENDINGS)]
-
-
-def _names_of_fields(own: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The names of our fields in the file, the user's before the usual ones. Raises IngestError for a field we do not have."""
-    unknown = own.keys() - _NAMES.keys()
-    if unknown:
-        raise IngestError(f"there is no field {min(unknown)!r} to map to; there are {', '.join(_NAMES)}")
-    return {field: ((_plain(own[field]),) if field in own else ()) + names for field, names in _NAMES.items()}
 
 
 def _has_lines_of_objects(start: bytes) -> bool:
@@ -168,11 +138,11 @@ def _object(line: str) -> dict[str, Any] | None:
         value, _ = _load(_without_extra_comma(line))
     except Rejected:
         return None
-    return {_plain(name): content for name, content in value.items()} if isinstance(value, dict) else None
+    return {plain(name): content for name, content in value.items()} if isinstance(value, dict) else None
 
 
 def _holds_text(fields: dict[str, Any]) -> bool:
-    return Reject.from_record(fields) is not None or any(isinstance(fields.get(name), str) for name in _NAMES["text"])
+    return Reject.from_record(fields) is not None or any(isinstance(fields.get(name), str) for name in TEXT_NAMES)
 
 
 def _origin(record: Record[Line]) -> Reject:
@@ -227,65 +197,3 @@ def _legible(raw: str) -> str:
         return character if character.isalnum() else match[0]
 
     return _ESCAPED.sub(letter, raw)
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, dict):
-        return "an object"
-    names = {type(None): "null", bool: "true or false", str: "a string", list: "a list", int: "a number", float: "a number"}
-    return names[type(value)]
-
-
-def _plain(name: str) -> str:
-    """createdAt, created_at and "Created at" are one name."""
-    return re.sub(r"[\s_-]", "", name).casefold()
-
-
-def _first(record: dict[str, Any], names: tuple[str, ...]) -> Any:
-    return next((record[name] for name in names if record.get(name) not in (None, "")), None)
-
-
-def _role(record: dict[str, Any], names: tuple[str, ...]) -> str:
-    """Who speaks, by the file's own word; the user where nothing is said about it, as in a diary."""
-    role = _first(record, names)
-    if role is None:
-        return "user"
-    if not isinstance(role, str):
-        raise Rejected(f"the role is {_kind(role)}, not a word such as 'user' or 'assistant'")
-    return role.strip().casefold()
-
-
-def _named(role: str) -> str:
-    """Known roles by name, all others as one: notes are counted by their wording, which a file must not be able to multiply."""
-    return f"role '{role}'" if role in _OTHER_ROLES else "a role"
-
-
-def _text(record: dict[str, Any], names: tuple[str, ...]) -> str:
-    for name in names:
-        text = _joined(record.get(name))
-        if text is not None and clean(text).strip():
-            return text
-    raise Rejected(f"no text: none of {', '.join(names)} holds any")
-
-
-def _joined(content: object) -> str | None:
-    """A text, also where it comes in parts; None where something else than text is among them."""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return None
-    parts = [part.get("text") if isinstance(part, dict) else part for part in content]
-    texts = [part for part in parts if isinstance(part, str)]
-    return "\n".join(texts) if len(texts) == len(parts) else None
-
-
-def _time(record: dict[str, Any], names: tuple[str, ...]) -> object:
-    day, clock = record.get("date"), record.get("time")
-    if isinstance(day, str) and isinstance(clock, str) and re.match(r"\s*[0-9]{1,2}:[0-9]{2}", clock):
-        return f"{day.strip()} {clock.strip()}"
-    return _first(record, names)
-
-
-def _session(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    name = _first(record, names)
-    return str(name) if isinstance(name, (str, int)) and not isinstance(name, bool) else None

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import PurePosixPath
+from typing import BinaryIO
 
 from pgmem_local.conversation import Turn
 from pgmem_local.ingest.formats import ReadOptions
@@ -17,7 +18,7 @@ from pgmem_local.ingest.reader import Reader
 from pgmem_local.ingest.records import LeftOut, Record, RecordReader
 from pgmem_local.ingest.rejects import Reject
 from pgmem_local.ingest.source import Source, head
-from pgmem_local.ingest.text_files import Dated, Line, Section, require_utf8, sections, text_lines
+from pgmem_local.ingest.text_files import Dated, Line, Section, require_utf8, sections, text_lines, with_shown_order
 from pgmem_local.ingest.written_days import day_in_name, is_day
 
 _ENDINGS = (".txt", ".text")
@@ -67,10 +68,13 @@ class PlainText(RecordReader[Section]):
     wanted = "text, with dates on lines of their own"
 
     def records(self) -> Iterator[Record[Section] | Reject]:
+        asked = self.options
         for name in _texts(self.source) or self.source.names:
+            self.options = with_shown_order(self, name, _dates)
             with self.open(name) as file:
                 for number, section in self._sections(name, text_lines(file)):
                     yield Record(self.shown(name), number, section)
+            self.options = asked
 
     def _sections(self, name: str, lines: Iterator[Line]) -> Iterator[tuple[int, Section]]:
         """A file named by a date is one entry; else the dates in it cut it."""
@@ -94,6 +98,10 @@ def dated_line(line: str) -> Dated | None:
         return Dated(alone)
     match = _BEGINS_WITH_DATE.match(line)
     return Dated(match["date"], match["rest"]) if match and is_day(match["date"]) else None
+
+
+def _dates(file: BinaryIO) -> Iterator[str]:
+    return (found.date for line in text_lines(file) if (found := dated_line(line.text)) is not None)
 
 
 def _is_prose(start: bytes) -> bool:

@@ -17,6 +17,7 @@ from pgmem_local.ingest.keep import KEEP
 from pgmem_local.ingest.markdown import MARKDOWN
 from pgmem_local.ingest.plain import PLAIN_TEXT
 from pgmem_local.ingest.source import Source, open_source
+from pgmem_local.ingest.table import TABLE
 from pgmem_local.ingest.telegram import TELEGRAM
 from pgmem_local.ingest.whatsapp import WHATSAPP
 
@@ -33,6 +34,7 @@ FORMATS: tuple[Format, ...] = (
     KEEP,
     MARKDOWN,
     PLAIN_TEXT,
+    TABLE,
 )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
+from pgmem_local.ingest.formats import ReadOptions
+from pgmem_local.ingest.reader import Counts
 from pgmem_local.ingest.records import Record, RecordReader, Rejected
 from pgmem_local.ingest.rejects import Reject
+from pgmem_local.ingest.written_days import shown_order
 
 LONGEST_SECTION = 1024 * 1024
 """Characters under one date that make one entry; what follows is another entry of the same date."""
@@ -83,6 +86,15 @@ def sections(lines: Iterable[Line], dated: Callable[[str], Dated | None], paragr
         held.append(line.text if found is None else found.rest)
         room -= len(line.text)
     yield from _section(start, date, held)
+
+
+def with_shown_order(reader: RecordReader[Any], name: str, dates: Callable[[BinaryIO], Iterable[str]]) -> ReadOptions:
+    """The reader's options with the order of day and month that the dates of a file show, where the user has not said it."""
+    options = reader.options
+    if options.day_first is not None or not reader.source.size(name):  # a pipe has no size and cannot be read twice
+        return options
+    with reader.open(name, Counts()) as file:
+        return replace(options, day_first=shown_order(dates(file)))
 
 
 def require_utf8(text: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone, tzinfo
 from functools import lru_cache
@@ -35,6 +35,7 @@ _NUMERIC = re.compile(r"(?<!\d)(\d{1,4})([-/._])(\d{1,2})\2(\d{1,4})(?!\d)")
 _NUMBER = re.compile(r"\d+")
 _MAY_HOLD_DATE = re.compile(r"\d{4}|\d[-/.]\d")
 _BETWEEN_WORDS = re.compile(r"[^\w\u0300-\u036f\u0900-\u0957]+|\d+|_+")
+_EITHER_ORDER = re.compile(r"(?<![-/.\d])(\d{1,2})([-/.])(\d{1,2})\2(?:\d{4}|\d{2})(?![-/.\d])")
 _BARE_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 _COMPACT_DAY = re.compile(r"(?:19|20)\d{6}")
 _YEAR_MONTH_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}")
@@ -93,6 +94,16 @@ def day_in_name(name: str) -> str | None:
     leading = _LEADING_DAY.match(stem)
     candidates = (stem, "-".join(leading.groups()) if leading else "")
     return next((text for text in candidates if is_day(text)), None)
+
+
+def shown_order(dates: Iterable[str]) -> bool | None:
+    """Whether the day comes first in dates such as 03/04/2025, where others like 13/04/2025 show it and none shows the contrary."""
+    seen: set[bool] = set()
+    for date in dates:
+        if match := _EITHER_ORDER.search(date):
+            one, two = int(match[1]), int(match[3])
+            seen.update({True} if two <= 12 < one else {False} if one <= 12 < two else ())
+    return seen.pop() if len(seen) == 1 else None
 
 
 def _readings(text: str, zone: tzinfo | None, now: datetime, day_first: bool | None) -> Iterator[ParsedMoment]:

@@ -89,6 +89,12 @@ def test_an_ambiguous_date_rejects_its_entry_unless_the_order_was_said() -> None
     assert not rejects
 
 
+def test_the_order_of_day_and_month_is_taken_from_the_other_dates_of_the_file() -> None:
+    turns, rejects, _ = read({"a.txt": "03/04/2025\nOne.\n\n13/04/2025\nTwo."})
+    assert [turn.moment.day.isoformat() for turn in turns if turn.moment] == ["2025-04-03", "2025-04-13"]
+    assert not rejects
+
+
 def test_a_paragraph_in_another_encoding_is_rejected_and_the_others_stay() -> None:
     turns, rejects, _ = read({"a.txt": b"One.\n\ncaf\xe9\n\nTwo."})
     assert [turn.text for turn in turns] == ["One.", "Two."]
