@@ -231,8 +231,14 @@ class PersonaMemory:
                 self.vectors.refresh()
                 self._revision = revision
 
-    def learn(self, report: Callable[[Progress], None] | None = None, going_on: str | None = None) -> Spent:
-        """Take up everything pending; what it cost. The chunk of a session still `going_on` stays open.
+    def learn(
+        self,
+        report: Callable[[Progress], None] | None = None,
+        going_on: str | None = None,
+        enough: Callable[[], bool] = lambda: False,
+    ) -> Spent:
+        """Take up everything pending; what it cost. The chunk of a session still `going_on` stays open. Once `enough` says so,
+        learning stops after the window in hand, and the rest stays pending.
 
         Raises StoreBusy where another process is learning. May be interrupted at any moment: what has landed stays. Where the model
         fails at an entry, the others are learned all the same; in the end ModelOutputInvalid says how many are left pending.
@@ -244,15 +250,16 @@ class PersonaMemory:
             lock.note(0, total)
             if total and report is not None:
                 report(Progress(0, total, spent))
-            while window := [context for context, _ in self.store.pending() if context not in failed][:WINDOW]:
+            while not enough() and (window := [context for context, _ in self.store.pending() if context not in failed][:WINDOW]):
                 spent += self._learn_window(window, failed) + self._close_chunks(going_on, failed)
                 done += sum(context not in failed for context in window)
                 lock.note(done, max(total, done))
                 if report is not None:
                     report(Progress(done, max(total, done), spent))
-            spent += self._close_chunks(going_on, failed)
-            if self.store.unconsolidated_chunks():
-                spent += self._consolidate()
+            if not enough():
+                spent += self._close_chunks(going_on, failed)
+                if self.store.unconsolidated_chunks():
+                    spent += self._consolidate()
             self.vectors.save()
         _raise_first(failed)
         return spent

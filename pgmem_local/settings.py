@@ -72,6 +72,8 @@ class AssembleSettings:
     traits: int = 5
     states: int = 18
     episodes: int = 4
+    unlearned_contexts: int = 10
+    """Ours: entries that wait to be learned, as they were written."""
     changed_states: int = 6
     """Ours: superseded States shown as history, so that what used to hold can be answered."""
 

@@ -211,6 +211,15 @@ class TestLearning:
             assert memory.store.pending() == []
             assert len(memory.store.chunks_to_close()) == 1
 
+    def test_learning_stops_after_the_window_in_hand_and_goes_on_where_it_stopped(self, tmp_path: Path) -> None:
+        with opened(tmp_path, Reader(DRINKS), HashEmbedder()) as memory:
+            memory.observe(DIARY)
+            answers = iter([False, True, True])
+            memory.learn(enough=lambda: next(answers))
+            assert pending(memory) == list(LINES[4:])
+            memory.learn()
+            assert pending(memory) == []
+
     def test_entry_of_any_length_is_learned(self, tmp_path: Path) -> None:
         with opened(tmp_path, Reader({"tea": "drinks tea"}), HashEmbedder()) as memory:
             memory.observe([said("and then I drink tea " * 3_000), said("茶" * 9_000, 1), said("https://example.org/" + "a" * 9_000, 2)])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ import typer
 from pgmem_local import __version__
 from pgmem_local.cli.bench import bench_app
 from pgmem_local.cli.models import models_app
-from pgmem_local.cli.options import AsJson, Home, ModelName, Profile, Where, Zone
+from pgmem_local.cli.options import DAY, AsJson, Home, MaxMinutes, ModelName, Profile, Where, Zone
 from pgmem_local.errors import PGMemError
 
 EXIT_CODES = (
@@ -67,20 +68,55 @@ def root(
 
 @app.command(epilog=EXIT_CODES)
 def ingest(
-    files: Annotated[list[Path], typer.Argument(help="JSON Lines of diary entries or chat turns.", show_default=False)],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, folders or zip archives.", show_default=False)],
+    format_name: Annotated[str | None, typer.Option("--format", metavar="NAME", help="Where content does not tell.")] = None,
+    me: Annotated[str | None, typer.Option("--me", metavar="NAME", help="Your name in chats between people.")] = None,
+    fields: Annotated[
+        str | None, typer.Option("--map", metavar="FIELDS", help="Names of your own fields: text=note,timestamp=when,role=who.")
+    ] = None,
+    day_first: Annotated[
+        bool | None, typer.Option("--day-first/--month-first", help="What 03/04 means, where the file does not show it.")
+    ] = None,
+    since: Annotated[datetime | None, typer.Option(formats=DAY, metavar="DAY", help="Only what happened from that day on.")] = None,
+    until: Annotated[datetime | None, typer.Option(formats=DAY, metavar="DAY", help="Only what happened up to that day.")] = None,
+    minutes: MaxMinutes = None,
+    no_llm: Annotated[bool, typer.Option("--no-llm", help="Store and index only; `pgmem learn` can learn from it later.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be read; no model, nothing written.")] = False,
     home: Home = None,
     profile: Profile = "default",
     model: ModelName = None,
     zone: Zone = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read files into the memory and learn from them. Entries it already knows cost nothing; Ctrl-C loses nothing.
+    """Read exports, diaries and chats into the memory and learn from them. What it already knows costs nothing; Ctrl-C loses nothing.
 
-    Example: pgmem ingest diary.jsonl --tz Europe/Vienna
+    Example: pgmem ingest "WhatsApp Chat with Tariq.txt" --me Nora --dry-run
     """
-    from pgmem_local.cli.ingest import ingest_files
+    from pgmem_local.cli.ingest import Effort, ingest_paths
+    from pgmem_local.cli.preview import preview_paths
+    from pgmem_local.cli.reading import Request, fields_to_map
+    from pgmem_local.ingest import Period, ReadOptions, named_zone
 
-    raise typer.Exit(ingest_files(files, Where(home, profile, model), zone, as_json))
+    where = Where(home, profile, model)
+    options = ReadOptions(named_zone(zone) if zone else None, me=me, day_first=day_first, fields=fields_to_map(fields))
+    period = Period(since.date() if since else None, until.date() if until else None)
+    request = Request(tuple(dict.fromkeys(paths)), options, format_name, period)
+    if dry_run:
+        raise typer.Exit(preview_paths(request, where, as_json))
+    raise typer.Exit(ingest_paths(request, where, Effort(minutes, no_llm), as_json))
+
+
+@app.command()
+def learn(
+    minutes: MaxMinutes = None, home: Home = None, profile: Profile = "default", model: ModelName = None, as_json: AsJson = False
+) -> None:
+    """Learn what is stored and not learned yet: after `ingest --no-llm`, `--max-minutes` or Ctrl-C.
+
+    Example: pgmem learn --max-minutes 30
+    """
+    from pgmem_local.cli.learning import learn_pending
+
+    raise typer.Exit(learn_pending(Where(home, profile, model), minutes, as_json))
 
 
 @app.command()

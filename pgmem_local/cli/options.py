@@ -19,6 +19,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, for
 Zone = Annotated[
     str | None, typer.Option("--tz", metavar="ZONE", help="Time zone of times without one, such as Europe/Vienna; else this computer's.")
 ]
+MaxMinutes = Annotated[
+    float | None,
+    typer.Option("--max-minutes", min=0, metavar="N", help="Stop learning after so long; the rest waits for `pgmem learn`."),
+]
+DAY = ["%Y-%m-%d"]
+"""How days are written in options."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ class IngestProgress(Protocol):
 
     def say(self, line: str) -> None: ...
 
-    def stored(self, entries: int) -> None: ...
+    def stored(self, entries: int, share: float | None = None) -> None:
+        """So many entries are stored (or, in a dry run, read), and so much of the file is read."""
+        ...
 
     def learned(self, progress: Progress) -> None: ...
 
@@ -44,6 +46,13 @@ def pace(progress: Progress, seconds: float) -> str:
     return f"{tokens / seconds:,.0f} tokens/s, {duration(left)} left"
 
 
+def taken_in(entries: int, share: float | None, seconds: float) -> str:
+    """Entries so far and, where the length of the file is known, how much of it is read and the time that is left."""
+    if not share:
+        return f"{entries:,} entries read"
+    return f"{entries:,} entries read, {share:.0%} of the file, {duration(seconds / share * (1 - share))} left"
+
+
 def duration(seconds: float) -> str:
     whole = round(seconds)
     if whole < 60:
@@ -58,15 +67,15 @@ class LineProgress:
 
     def __init__(self, write: Callable[[str], None] = say, clock: Callable[[], float] = time.monotonic) -> None:
         self._write, self._clock = write, clock
-        self._last = clock()
+        self._last = self._started = clock()
         self._began: float | None = None
         self._state = "working"
 
     def say(self, line: str) -> None:
         self._write(line)
 
-    def stored(self, entries: int) -> None:
-        self._state = f"stored {entries} entries"
+    def stored(self, entries: int, share: float | None = None) -> None:
+        self._state = taken_in(entries, share, self._clock() - self._started)
 
     def learned(self, progress: Progress) -> None:
         if self._began is None:
@@ -103,13 +112,15 @@ class BarProgress:
         self._bars = Bars(*columns, console=Console(stderr=True), transient=True)
         self._task = self._bars.add_task("working", total=None, pace="")
         self._began: float | None = None
+        self._started = time.monotonic()
         self._bars.start()
 
     def say(self, line: str) -> None:
         self._bars.console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
-    def stored(self, entries: int) -> None:
-        self._bars.update(self._task, description=f"stored {entries} entries")
+    def stored(self, entries: int, share: float | None = None) -> None:
+        description = taken_in(entries, share, time.monotonic() - self._started)
+        self._bars.update(self._task, description=description, completed=share or 0, total=1 if share else None)
 
     def learned(self, progress: Progress) -> None:
         if self._began is None:

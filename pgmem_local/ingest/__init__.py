@@ -4,6 +4,7 @@ from pgmem_local.ingest.exchanges import Exchanges
 from pgmem_local.ingest.formats import Format, ReadOptions, Recognised
 from pgmem_local.ingest.jsonl import JsonLines
 from pgmem_local.ingest.moments import ParsedMoment, named_zone, parse_moment
+from pgmem_local.ingest.period import Period, Within
 from pgmem_local.ingest.reader import Counts, Noted, Reader
 from pgmem_local.ingest.registry import FORMATS, read_exchanges
 from pgmem_local.ingest.rejects import Reject, RejectsFile
@@ -21,12 +22,14 @@ __all__ = [
     "Masked",
     "Noted",
     "ParsedMoment",
+    "Period",
     "ReadOptions",
     "Reader",
     "Recognised",
     "Reject",
     "RejectsFile",
     "Source",
+    "Within",
     "clean",
     "mask_secrets",
     "named_zone",

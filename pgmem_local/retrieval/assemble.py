@@ -58,7 +58,10 @@ class ChangedState:
 
 @dataclass(frozen=True)
 class Evidence:
-    """[F] What retrieval hands to the answer: by kind and status, each best first."""
+    """[F] What retrieval hands to the answer: by kind and status, each best first.
+
+    episodes: what happened; after the Episodes, Contexts as they were written that nothing was made from yet.
+    """
 
     traits: tuple[Ranked, ...] = ()
     challenged: tuple[ChallengedTrait, ...] = ()
@@ -87,7 +90,10 @@ def assemble(graph: PersonaGraph, pool: Pool, settings: AssembleSettings) -> Evi
         challenged=tuple(challenged.values()),
         states=ranking.best(ranking.current(Kind.STATE), settings.states),
         changed=tuple(map(ranking.change, ranking.best(ranking.superseded(Kind.STATE), settings.changed_states))),
-        episodes=ranking.best(ranking.current(Kind.EPISODE), settings.episodes),
+        episodes=(
+            *ranking.best(ranking.current(Kind.EPISODE), settings.episodes),
+            *ranking.best(ranking.current(Kind.CONTEXT), settings.unlearned_contexts),
+        ),
     )
 
 

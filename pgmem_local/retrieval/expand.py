@@ -3,6 +3,8 @@
 Context seeds give way to what was made from them. From every other pool node but the Active Persona Set, paths run along
 evidence edges for at most H hops: a plus lets a path go on, a minus adds its node and ends it.
 
+Departure: a Context from which nothing was made yet stands for itself, so that what is stored is found before it is learned.
+
 Departure: what supersedes a pool node joins the pool even where the path that found the older node had ended. Otherwise
 an outdated node could be served as current because its successor was never reached.
 """
@@ -111,10 +113,11 @@ def find_path(graph: PersonaGraph, pool: Pool, target: NodeId, settings: ExpandS
 
 
 def _origins(graph: PersonaGraph, seeds: Seeds) -> set[NodeId]:
-    """Seeds that paths may start from, with each Context replaced by the nodes made from it, directly or not."""
+    """Seeds that paths may start from, with each Context replaced by the nodes made from it, directly or not, if there are any."""
     contexts = {seed.node.id for seed in seeds.contexts}
+    unlearned = {context for context in contexts if not graph.derived(context)}
     others = {seed.node.id for seed in (*seeds.episodes, *seeds.states, *seeds.traits)}
-    return others | (_closure(contexts, graph.derived) - contexts)
+    return others | unlearned | (_closure(contexts, graph.derived) - contexts)
 
 
 def _walk(graph: PersonaGraph, origins: Iterable[NodeId], hop_cap: int) -> _Walked:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pgmem_local.graph.nodes import Node, NodeId
+from pgmem_local.graph.nodes import Context, Node, NodeId
 from pgmem_local.retrieval.assemble import ChallengedTrait, ChangedState, Evidence, Ranked
 from pgmem_local.retrieval.seed import precedence
 
@@ -92,7 +92,7 @@ def _write(lines: Sequence[_Line]) -> Serialised:
             heading = line.heading
             written.append(heading)
         remarks = "".join(f" ({how}: {_refer(nodes, label_of)})" for how, nodes in line.bearing)
-        written.append(f"[{number}] {line.dates}{remarks}: {on_one_line(line.entry.node.text)}")
+        written.append(f"[{number}] {line.dates}{remarks}: {on_one_line(_told(line.entry.node))}")
     return Serialised("\n".join(written), labels)
 
 
@@ -100,6 +100,12 @@ def _refer(nodes: Sequence[Node], label_of: Mapping[NodeId, int]) -> str:
     """Other nodes by their labels; the words of the first where none of them has a line of its own."""
     labels = [f"[{label_of[node.id]}]" for node in nodes if node.id in label_of]
     return ", ".join(labels[:_REFERENCES_SHOWN]) or on_one_line(nodes[0].text)
+
+
+def _told(node: Node) -> str:
+    """The text of a node; what somebody else said is said by them, not by the user."""
+    author = node.author if isinstance(node, Context) else None
+    return node.text if author is None else f"{author}: {node.text}"
 
 
 def _day(node: Node) -> str:

@@ -85,7 +85,7 @@ def test_turns_left_pending_by_an_interrupted_run_are_learned_by_the_same_comman
     pgmem: Shell, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as interrupted:
-        interrupted.setattr(PersonaMemory, "learn", lambda self, report: Spent())
+        interrupted.setattr(PersonaMemory, "learn", lambda self, report, enough: Spent())
         pgmem("ingest", str(file))
     done = pgmem.json("ingest", str(file))
     assert (done["new"], done["turns_learned"]) == (0, 3)
@@ -129,7 +129,7 @@ from pgmem_local.runtime import opening
 from pgmem_local.cli.app import main
 from tests.fakes import HashEmbedder
 
-def learn(self, report):
+def learn(self, report, enough):
     print("learning", file=sys.stderr, flush=True)
     time.sleep(60)
 
@@ -157,7 +157,7 @@ def test_learning_runs_beside_the_main_thread_so_that_it_can_be_stopped(
 ) -> None:
     threads: list[threading.Thread] = []
 
-    def learn(self: PersonaMemory, report: object) -> Spent:
+    def learn(self: PersonaMemory, report: object, enough: object) -> Spent:
         threads.append(threading.current_thread())
         return Spent()
 
@@ -186,3 +186,38 @@ def test_without_a_terminal_a_line_comes_every_few_seconds() -> None:
     clock[0] = 20.0
     progress.learned(Progress(4, 4, Spent(evaluated=200)))
     assert lines == ["learned 0/4 (0 s)", "learned 0/4 (6 s)", "learned 0/4 (12 s)", "learned 4/4, 10 tokens/s, 0 s left (20 s)"]
+
+
+def test_only_entries_of_the_days_asked_for_are_stored_and_the_others_are_counted(pgmem: Shell, file: Path) -> None:
+    done = pgmem.json("ingest", str(file), "--since", "2026-03-02", "--until", "2026-03-02", "--no-llm")
+    assert (done["new"], done["skipped"]) == (1, 2)
+
+
+def test_own_names_of_fields_are_mapped(pgmem: Shell, tmp_path: Path) -> None:
+    file = diary(tmp_path / "d.jsonl", {"note": "I swim.", "when": "2026-03-01T12:00:00Z"})
+    done = pgmem.json("ingest", str(file), "--map", "text=note,timestamp=when", "--dry-run")
+    assert done["first"][0]["time"] == "2026-03-01T12:00:00+00:00"
+    assert pgmem("ingest", str(file), "--map", "note").exit_code == 2
+
+
+def test_format_can_be_named_and_a_wrong_name_lists_those_there_are(pgmem: Shell, tmp_path: Path) -> None:
+    file = diary(tmp_path / "d.json", {"note": "I swim."})
+    assert pgmem.json("ingest", str(file), "--format", "jsonl", "--map", "text=note", "--dry-run")["entries"] == 1
+    with pytest.raises(IngestError):
+        pgmem("ingest", str(file), "--format", "json", "--dry-run")
+
+
+def test_reject_of_another_format_says_how_to_repair_it_and_is_read_after_that(pgmem: Shell, tmp_path: Path) -> None:
+    said = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["I swim."]}}
+    good = {"id": "a", "current_node": "n", "mapping": {"n": {"message": said}}}
+    file = tmp_path / "conversations.json"
+    file.write_text(json.dumps([good, {"mapping": 7, "text": "I fly."}]), encoding="utf-8")
+    assert "in place of each `raw`" in pgmem("ingest", str(file), "--no-llm").stdout
+    rejects = pgmem.home / "profiles" / "default" / "rejects.jsonl"
+    copy = tmp_path / "repaired.jsonl"
+    copy.write_text(rejects.read_text("utf-8"), encoding="utf-8")
+    with pytest.raises(IngestError):
+        pgmem("ingest", str(copy), "--no-llm")
+    record = json.loads(copy.read_text("utf-8"))
+    copy.write_text(json.dumps(record | {"raw": json.dumps({"text": "I fly."})}), encoding="utf-8")
+    assert pgmem.json("ingest", str(copy), "--no-llm")["new"] == 1

@@ -52,10 +52,13 @@ def test_empty_memory_gives_empty_evidence(question: str) -> None:
     assert len(retrieval.pool) == 0
 
 
-def test_memory_of_contexts_alone_has_nothing_to_say() -> None:
+def test_context_is_found_as_it_stands_until_something_was_made_from_it() -> None:
     sketch = Sketch()
-    sketch.context("tea")
-    assert not sketch.retrieve(plain_query("tea")).evidence
+    context = sketch.context("tea")
+    assert [one.node.id for one in sketch.retrieve(plain_query("tea")).evidence.episodes] == [context]
+    episode = sketch.episode("tea again")
+    sketch.derive(episode, context)
+    assert [one.node.id for one in sketch.retrieve(plain_query("tea")).evidence.episodes] == [episode]
 
 
 def test_retrieval_keeps_what_explains_it() -> None:

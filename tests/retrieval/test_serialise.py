@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pgmem_local.graph.nodes import Node, NodeId
@@ -121,3 +123,10 @@ def test_control_characters_and_half_letters_are_left_out() -> None:
 
 def test_writing_that_needs_joiners_keeps_them() -> None:
     assert one_state("می\u200cخواهم 🐕\u200d🦺").endswith(": می\u200cخواهم 🐕\u200d🦺")
+
+
+def test_words_of_somebody_else_stand_under_their_name() -> None:
+    sketch = Sketch()
+    sketch.context("I am allergic to peanuts", day=0)
+    said = replace(sketch.nodes[0], author="Jonas")
+    assert ": Jonas: I am allergic to peanuts" in serialise(Evidence(episodes=(entry(said),)), PLENTY, words).text

@@ -1,0 +1,175 @@
+"""`pgmem ingest --dry-run`: what is in the paths, as it would be understood. Opens no model and writes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import typer
+
+from pgmem_local.cli.background import attended
+from pgmem_local.cli.figures import per_turn
+from pgmem_local.cli.ingest import BATCH, exit_code
+from pgmem_local.cli.opening import say
+from pgmem_local.cli.options import Where
+from pgmem_local.cli.progress import IngestProgress, duration, progress_for_terminal
+from pgmem_local.cli.reading import Paths, Request, counted, remarks
+from pgmem_local.cli.values import print_json
+from pgmem_local.conversation import Exchange, Moment, Speaker
+from pgmem_local.ingest import printable
+from pgmem_local.store.place import locate
+from pgmem_local.store.sqlite import MemoryStore
+
+FIRST = 5
+"""Entries shown as they were understood."""
+SHOWN_OF_TEXT = 160
+
+
+@dataclass
+class Preview:
+    """What was read, in constant memory however much it is. seconds_an_entry: what learning one took so far, if any was learned."""
+
+    paths: Paths
+    entries: int = 0
+    known: int = 0
+    undated: int = 0
+    earliest: Moment | None = None
+    latest: Moment | None = None
+    speakers: Counter[str] = field(default_factory=Counter)
+    first: list[Exchange] = field(default_factory=list)
+    seconds_an_entry: float | None = None
+
+    def add(self, exchange: Exchange) -> None:
+        self.entries += 1
+        self.speakers[speaker_of(exchange)] += 1
+        self.speakers[Speaker.ASSISTANT.value] += exchange.reply is not None
+        if len(self.first) < FIRST:
+            self.first.append(exchange)
+        moment = exchange.said.moment
+        if moment is None:
+            self.undated += 1
+            return
+        self.earliest = moment if self.earliest is None else min(self.earliest, moment)
+        self.latest = moment if self.latest is None else max(self.latest, moment)
+
+    @property
+    def new(self) -> int:
+        return self.entries - self.known
+
+    @property
+    def seconds(self) -> float | None:
+        """What learning the new entries may take on this machine."""
+        return None if self.seconds_an_entry is None else self.new * self.seconds_an_entry
+
+
+def speaker_of(exchange: Exchange) -> str:
+    return exchange.said.author or exchange.said.speaker.value
+
+
+def preview_paths(request: Request, where: Where, as_json: bool) -> int:
+    """Print what is in the paths; the exit code."""
+    progress = progress_for_terminal()
+
+    def stopped() -> None:
+        progress.close()
+        say("pgmem: stopped; nothing was written.")
+
+    try:
+        found = attended(lambda: preview(request, where, progress), stopped, progress.tick)
+    finally:
+        progress.close()
+    if as_json:
+        print_json(as_value(found))
+    else:
+        for line in lines(found):
+            typer.echo(line)
+    return exit_code(found.paths)
+
+
+def preview(request: Request, where: Where, progress: IngestProgress) -> Preview:
+    """Read all paths. Raises IngestError where not one of them could be used."""
+    place = locate(where.home, where.profile)
+    found = Preview(Paths(request, progress.say, keep=lambda reject: None))
+    with ExitStack() as stack:
+        store = stack.enter_context(MemoryStore.open(place.home, place.profile)) if place.database.exists() else None
+        if store is not None:
+            found.seconds_an_entry = per_turn(store.spent(), store.counts()["turns_learned"]).seconds
+        keys: list[str] = []
+        for _, exchange, share in found.paths:
+            found.add(exchange)
+            keys.append(exchange.key)
+            if len(keys) == BATCH:
+                found.known += known(store, keys)
+                keys.clear()
+                progress.stored(found.entries, share)
+        found.known += known(store, keys)
+    return found
+
+
+def known(store: MemoryStore | None, keys: Sequence[str]) -> int:
+    return len(store.known_keys(keys)) if store is not None else 0
+
+
+def as_value(found: Preview) -> dict[str, Any]:
+    read = found.paths.read
+    formats = list(dict.fromkeys(one.recognised.format.name for one in read.values() if one.recognised))
+    return {
+        "format": ", ".join(formats),
+        "reasons": {str(path): one.recognised.reason for path, one in read.items() if one.recognised},
+        "entries": found.entries,
+        "new": found.new,
+        "known": found.known,
+        "rejected": found.paths.rejected,
+        "skipped": sum(one.left_out for one in read.values()),
+        "undated": found.undated,
+        "secrets_masked": sum(one.counts.masked.count for one in read.values()),
+        "earliest": str(found.earliest) if found.earliest else None,
+        "latest": str(found.latest) if found.latest else None,
+        "speakers": {name: count for name, count in found.speakers.most_common() if count},
+        "first": [_entry(exchange) for exchange in found.first],
+        "estimated_seconds": None if found.seconds is None else round(found.seconds),
+        "notes": {str(path): {wording: noted.count for wording, noted in one.counts.notes.items()} for path, one in read.items()},
+        "failed_files": {str(path): reason for path, reason in found.paths.failures.items()},
+    }
+
+
+def _entry(exchange: Exchange) -> dict[str, Any]:
+    said = exchange.said
+    return {
+        "time": str(said.moment) if said.moment else None,
+        "speaker": speaker_of(exchange),
+        "session": said.session,
+        "text": said.text,
+        "reply": exchange.reply,
+    }
+
+
+def lines(found: Preview) -> Iterator[str]:
+    """The same for people."""
+    yield f"{found.entries} entries: {found.new} new, {found.known} known, {counted(found.paths.rejected, 'record')} rejected"
+    if found.earliest is not None:
+        yield f"from {found.earliest} to {found.latest}" + (f", {found.undated} without a date" if found.undated else "")
+    elif found.undated:
+        yield f"{found.undated} without a date"
+    speakers = ", ".join(f"{name} {count}" for name, count in found.speakers.most_common() if count)
+    yield printable(f"speakers: {speakers}")
+    for path, read in found.paths.read.items():
+        yield from remarks(path, read)
+    yield "first entries:"
+    for exchange in found.first:
+        yield printable(f"  {exchange.said.moment or 'undated'}  {speaker_of(exchange)}: {_short(exchange.said.text)}")
+    yield _time_needed(found)
+
+
+def _time_needed(found: Preview) -> str:
+    if found.seconds is None or found.seconds_an_entry is None:
+        return "how long learning takes is known once this memory has learned some entries; --max-minutes limits it"
+    return f"learning the new ones takes about {duration(found.seconds)}, at {found.seconds_an_entry:.1f} s an entry so far"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN_OF_TEXT else line[: SHOWN_OF_TEXT - 1] + "…"
