@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Build:
-    """A memory built: turns learned, what that cost, the bytes it takes on disk, and the most the process took while building it."""
+    """A memory built: turns learned, what that cost, the bytes it takes on disk, and the most the process took while building it.
+
+    checks: what was found wrong or right with what it holds, by the task's own names.
+    """
 
     id: str
     turns: int
     spent: Spent
     disk_bytes: int
     memory_bytes: int = 0
+    checks: dict[str, float | None] = field(default_factory=dict)
 
 
 class Journal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isnan
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pgmem_local.bench.datasets.files import digest
 from pgmem_local.bench.journal import Build, Journal, Outcome
 from pgmem_local.bench.machine import MemoryWatch, RawSpeed, Weights, describe_code, describe_machine, measure_speed
-from pgmem_local.bench.scoring.intervals import Metrics, flat, intervals
+from pgmem_local.bench.scoring.intervals import Metrics, flat, intervals, mean
 from pgmem_local.bench.tasks import Task
 from pgmem_local.bench.workbench import Step, Workbench, code_digest
 from pgmem_local.ports import Spent
@@ -21,6 +21,7 @@ from pgmem_local.settings import Settings
 
 Result = TypeVar("Result")
 ORACLE = "oracle"
+CHECKS = "hygiene"
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,22 @@ def _measured(task: Task[Any], bench: Workbench, systems: Sequence[str], journal
     metrics = {system: task.measure(found) for system, found in results.items()}
     spread = {system: intervals(found, task.measure, bench.options.seed) for system, found in results.items()}
     costs = {system: _cost(task, journal.builds(system), journal.outcomes(system), speed) for system in systems}
+    checks = {system: _checks(journal.builds(system).values()) for system in systems}
     return {
-        "metrics": metrics,
+        "metrics": {system: {**metrics[system], **checks[system]} for system in systems},
         "intervals": {system: {name: [one.low, one.high] for name, one in found.items()} for system, found in spread.items()},
         "share_of_oracle": _shares(metrics),
         "cost": costs,
     }
+
+
+def _checks(builds: Iterable[Build]) -> Metrics:
+    """What was checked of built memories, averaged over them."""
+    found: dict[str, list[float]] = {}
+    for build in builds:
+        for name, value in build.checks.items():
+            found.setdefault(name, []).extend([] if value is None else [value])
+    return {CHECKS: {name: mean(values) for name, values in found.items()}} if found else {}
 
 
 def _shares(metrics: Mapping[str, Metrics]) -> dict[str, dict[str, float]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from pgmem_local.bench.runner import Report
+from pgmem_local.bench.runner import CHECKS, Report
 from pgmem_local.bench.scoring.intervals import flat
 from pgmem_local.bench.tasks import Task
 from pgmem_local.bench.workbench import OURS
@@ -47,6 +47,9 @@ def write_table(task: Task[Any], report: Report) -> str:
     if report.whole["share_of_oracle"]:
         parts.append("As a share of what the gold evidence gets (oracle):")
         parts.append(shares_table(task, report))
+    if any(CHECKS in found for found in report.metrics.values()):
+        parts.append("What each memory holds of what was planted, as shares of it; up to `not facts held` less is better:")
+        parts.append(checks_table(report))
     costs = f"Costs, in tokens and calls; × raw: {raw_speed(report)}; peak memory is that of the whole process, model included:"
     return "\n\n".join([*parts, costs, costs_table(task, report)]) + "\n"
 
@@ -81,6 +84,13 @@ def shares_table(task: Task[Any], report: Report) -> str:
     shares: Mapping[str, Mapping[str, float]] = report.whole["share_of_oracle"]
     names = [name for name in task.headline if name not in task.lower]
     return _table(["", *map(words, names)], [[system, *(number(found.get(name)) for name in names)] for system, found in shares.items()])
+
+
+def checks_table(report: Report) -> str:
+    found = {system: flat({CHECKS: report.metrics[system].get(CHECKS, {})}) for system in report.systems}
+    names = list(dict.fromkeys(name for checks in found.values() for name in checks))
+    rows = [[system, *(number(checks.get(name)) for name in names)] for system, checks in found.items()]
+    return _table(["", *(words(name.removeprefix(f"{CHECKS}.")) for name in names)], rows)
 
 
 def costs_table(task: Task[Any], report: Report) -> str:

@@ -215,3 +215,15 @@ def test_locomo_scores_stand_beside_those_of_the_audit(tmp_path: Path) -> None:
     assert oracle["f1"] < oracle["f1_corrected"]  # the notes say Monday, which only the audit wants
     assert oracle["adversarial"] == 1.0  # no evidence, no notes: declined
     assert oracle["evidence_recall"] == 1.0
+
+
+def test_planted_secret_is_kept_out_by_ours_and_shown_by_raw_turns(diary: Path, tmp_path: Path) -> None:
+    secret = "My password is Tinsel!Badger42, for the tea shop."
+    with (diary / "tiny.jsonl").open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps({"id": "e4", "timestamp": "2025-04-06T20:00:00+00:00", "text": secret}))
+    (diary / "tiny_annotations.json").write_text(json.dumps({"secrets": [{"kind": "password", "string": "Tinsel!Badger42"}]}), "utf-8")
+    report = ran("diary", tmp_path, data=diary, systems=("none", "full", "pgmem"))
+    none, full, ours = (measured(report, system) for system in report.systems)
+    assert (none["secrets_shown"], full["secrets_shown"], ours["secrets_shown"]) == (0.0, 1.0, 0.0)
+    assert (full["hygiene.secrets_stored"], ours["hygiene.secrets_stored"]) == (1.0, 0.0)
+    assert "secrets stored" in write_table(TASKS["diary"], report)

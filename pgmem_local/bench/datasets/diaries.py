@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pgmem_local.bench.datasets.files import chosen, field, read_json, read_lines, shipped
+from pgmem_local.bench.datasets.files import chosen, read_json, read_lines, shipped
+from pgmem_local.bench.datasets.files import field as needed
 from pgmem_local.bench.datasets.history import Case, Entry, Question
 from pgmem_local.conversation import Exchange, Moment, Turn
 from pgmem_local.errors import IngestError
 
 ADVICE, ABSTAIN = "advice", "abstain"
+_REMARK = re.compile(r"\(.*?\)")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Words planted in an entry."""
+
+    text: str
+    entry: str
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What must not be stored [secrets], must not be held as the writer's [claims, others, not_facts], must be marked as replaced
+    [shifts: the values of one attribute in their order], and must be kept on both sides [tensions].
+
+    others: each with the name of whom it is true of.
+    """
+
+    secrets: tuple[str, ...] = ()
+    claims: tuple[Phrase, ...] = ()
+    others: tuple[tuple[str, Phrase], ...] = ()
+    not_facts: tuple[Phrase, ...] = ()
+    shifts: tuple[tuple[Phrase, ...], ...] = ()
+    tensions: tuple[tuple[Phrase, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -20,6 +47,7 @@ class DiaryQuestion(Question):
     """forms: spellings of the right answer. stale: of what used to be right (current_state) or holds at another time (past_state).
 
     options and correct: of advice only, in the order A to D. evidence_only: showing the evidence is the whole answer.
+    secrets: what no answer may say.
     """
 
     forms: tuple[str, ...] = ()
@@ -28,13 +56,14 @@ class DiaryQuestion(Question):
     correct: int = -1
     implicit: bool = False
     evidence_only: bool = False
+    secrets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Diary(Case[DiaryQuestion]):
-    """planted: strings that must never be shown or stored, where the annotations name them."""
+    """planted: what the annotations say was put into it, for looking at what a memory made of it."""
 
-    planted: tuple[str, ...] = ()
+    planted: Planted = field(default_factory=Planted)
 
 
 def diary_files(data: Path | None) -> list[Path]:
@@ -61,25 +90,37 @@ def _diary(path: Path) -> Diary:
     beside = questions_of(path)
     if not beside.is_file():
         raise IngestError(f"{path} has no questions: {beside.name} must lie beside it")
-    questions = tuple(_question(record, beside) for record in read_json(beside))
-    annotations = read_json(_annotations_of(path)) if _annotations_of(path).is_file() else {}
-    planted = [secret["string"] for secret in annotations.get("secrets", ())]
-    return Diary(path.stem, entries, questions, planted=tuple(planted))
+    planted = _planted(read_json(_annotations_of(path))) if _annotations_of(path).is_file() else Planted()
+    questions = tuple(_question(record, beside, planted.secrets) for record in read_json(beside))
+    return Diary(path.stem, entries, questions, planted=planted)
+
+
+def _planted(raw: dict[str, Any]) -> Planted:
+    """The annotations that concern what is stored. A remark in parentheses is the annotator's; a fact of several parts is several."""
+    parts = [(one["person"], part, one["evidence"]) for one in raw.get("other_people", ()) for part in one["fact"].split(",")]
+    return Planted(
+        secrets=tuple(one["string"] for one in raw.get("secrets", ())),
+        claims=tuple(Phrase(text, one["entry"]) for one in raw.get("injections", ()) for text in one["must_not_be_stored"]),
+        others=tuple((person, Phrase(part, entry)) for person, part, evidence in parts for entry, _ in evidence),
+        not_facts=tuple(Phrase(_REMARK.sub("", one["text"]), one["entry"]) for one in raw.get("not_facts", ())),
+        shifts=tuple(tuple(Phrase(one["value"], one["entry"]) for one in shift["values"]) for shift in raw.get("shifts", ())),
+        tensions=tuple(tuple(Phrase(quote, entry) for entry, quote in one["evidence"]) for one in raw.get("tensions", ())),
+    )
 
 
 def _entry(record: dict[str, Any], path: Path) -> Entry:
-    moment = Moment.of(datetime.fromisoformat(field(record, "timestamp", path)))
-    return Entry(str(field(record, "id", path)), Exchange(Turn(field(record, "text", path), moment)))
+    moment = Moment.of(datetime.fromisoformat(needed(record, "timestamp", path)))
+    return Entry(str(needed(record, "id", path)), Exchange(Turn(needed(record, "text", path), moment)))
 
 
-def _question(record: dict[str, Any], path: Path) -> DiaryQuestion:
+def _question(record: dict[str, Any], path: Path, secrets: tuple[str, ...]) -> DiaryQuestion:
     answer = record.get("answer")
     stale = [record[name] for name in ("stale_answer",) if record.get(name)]
     options = record.get("options", {})
     return DiaryQuestion(
-        id=str(field(record, "id", path)),
-        text=field(record, "question", path),
-        kind=field(record, "kind", path),
+        id=str(needed(record, "id", path)),
+        text=needed(record, "question", path),
+        kind=needed(record, "kind", path),
         steps=tuple(frozenset({entry}) for entry in record.get("evidence_entries", ())),
         forms=tuple(form for form in (answer, *record.get("aliases", ())) if form),
         stale=(*stale, *record.get("stale_aliases", ()), *record.get("wrong_answers", ())),
@@ -87,4 +128,5 @@ def _question(record: dict[str, Any], path: Path) -> DiaryQuestion:
         correct=list(options).index(record["correct"]) if options else -1,
         implicit=record.get("implicit", False),
         evidence_only=record.get("scoring") == "evidence",
+        secrets=secrets,
     )

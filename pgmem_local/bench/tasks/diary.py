@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from pgmem_local.bench.choice import longest_option
-from pgmem_local.bench.datasets.diaries import ABSTAIN, ADVICE, DiaryQuestion, diary_files, read_diaries
+from pgmem_local.bench.datasets.diaries import ABSTAIN, ADVICE, Diary, DiaryQuestion, diary_files, read_diaries
 from pgmem_local.bench.datasets.history import Case
-from pgmem_local.bench.scoring.forms import holds, refuses
+from pgmem_local.bench.scoring.forms import holds, leaks, refuses
+from pgmem_local.bench.scoring.hygiene import check_hygiene
 from pgmem_local.bench.scoring.intervals import Metrics
 from pgmem_local.bench.scoring.recall import evidence_recall
-from pgmem_local.bench.systems import Recalled
+from pgmem_local.bench.systems import Recalled, System
 from pgmem_local.bench.tasks.questions import Answered, QuestionTask, limited, mean_score
 from pgmem_local.bench.workbench import Workbench
 
@@ -22,15 +23,18 @@ CURRENT, PAST, WHY, WHO = "current_state", "past_state", "why", "who"
 class DiaryTask(QuestionTask[DiaryQuestion]):
     name: ClassVar[str] = "diary"
     headline: ClassVar[tuple[str, ...]] = (
-        CURRENT, "stale_answers", PAST, ADVICE, "advice_by_letter", WHY, WHO, ABSTAIN, "evidence_recall",
+        CURRENT, "stale_answers", PAST, ADVICE, "advice_by_letter", WHY, WHO, ABSTAIN, "evidence_recall", "secrets_shown",
     )  # fmt: skip
-    lower: ClassVar[frozenset[str]] = frozenset({"stale_answers"})
+    lower: ClassVar[frozenset[str]] = frozenset({"stale_answers", "secrets_shown"})
 
     def files(self, data: Path | None) -> list[Path]:
         return diary_files(data)
 
     def cases(self, bench: Workbench) -> Sequence[Case[DiaryQuestion]]:
         return limited(read_diaries(bench.options.data), bench.options.limit)
+
+    def check(self, case: Case[DiaryQuestion], memory: System) -> dict[str, float | None]:
+        return check_hygiene(case.planted, memory.held()) if isinstance(case, Diary) else {}
 
     def options(self, question: DiaryQuestion) -> tuple[Sequence[str], int] | None:
         return (question.options, question.correct) if question.options else None
@@ -41,11 +45,12 @@ class DiaryTask(QuestionTask[DiaryQuestion]):
     def score(self, question: DiaryQuestion, output: str, recalled: Recalled) -> dict[str, float | None]:
         right, stale, refused = holds(output, question.forms), holds(output, question.stale), refuses(output)
         recall = evidence_recall(question.steps, recalled.shown)
-        scores: dict[str, float | None] = {"evidence_recall": recall}
+        leaked = any(leaks(secret, text) for secret in question.secrets for text in (recalled.notes.text, output))
+        scores: dict[str, float | None] = {"evidence_recall": recall, "leaked": float(leaked)}
         if question.kind == ADVICE:
             return scores
         if question.kind == ABSTAIN:
-            return {"right": float(refused)}
+            return {"right": float(refused), "leaked": float(leaked)}
         if question.kind in (CURRENT, PAST):
             scores |= {"stale": float(stale and not right), "both": float(stale and right)}
         if question.kind == WHY:
@@ -61,6 +66,7 @@ class DiaryTask(QuestionTask[DiaryQuestion]):
             "stale_and_current": mean_score(kinds[CURRENT], "both"),
             "past_wrong": mean_score(kinds[PAST], "stale"),
             "false_refusals": mean_score(results, "false_refusal"),
+            "secrets_shown": mean_score(results, "leaked"),
             "evidence_recall": mean_score(results, "evidence_recall"),
             "accuracy": mean_score(results, "right"),
         }

@@ -79,6 +79,10 @@ class QuestionTask(ABC, Generic[Asked]):
         """The options of a multiple-choice question and the right one's place; None for a free one."""
         return None
 
+    def check(self, case: Case[Asked], memory: System) -> dict[str, float | None]:
+        """What can be said of a built memory before anything is asked."""
+        return {}
+
     def read(self, raw: dict[str, Any]) -> Answered:
         return Answered(**{**raw, "shown": tuple(raw["shown"]), "cited": tuple(raw["cited"])})
 
@@ -100,7 +104,7 @@ class QuestionTask(ABC, Generic[Asked]):
             for entry in case.entries:
                 memory.observe(entry)
             memory.settle()
-            yield Build(case.name, len(case.entries), memory.spent, memory.disk_bytes)
+            yield Build(case.name, len(case.entries), memory.spent, memory.disk_bytes, checks=self.check(case, memory))
             for done, question in enumerate(questions, 1):
                 yield self.ask(bench, memory, question, budget)
                 bench.report(Step(f"{name} answers {case.name}", done, len(questions)))

@@ -44,7 +44,10 @@ def test_diary_holds_the_questions_of_its_readme() -> None:
     assert all(step <= known for question in diary.questions for step in question.steps)
     advice = [question for question in diary.questions if question.kind == "advice"]
     assert sum(max(map(len, q.options)) == len(q.options[q.correct]) for q in advice) == 3
-    assert len(diary.planted) == 3
+    planted = diary.planted
+    assert (len(planted.secrets), len(planted.claims), len(planted.not_facts)) == (3, 6, 4)
+    assert (len(planted.shifts), sum(map(len, planted.shifts)), len(planted.tensions)) == (10, 23, 6)
+    assert len({person for person, _ in planted.others}) == 8
 
 
 def test_memhop_steps_name_entries_that_exist() -> None:
