@@ -111,8 +111,8 @@ def raw_speed(report: Report) -> str:
 
 
 def words(name: str) -> str:
-    """accuracy_by_k.3 -> `K=3`, recall.support -> `recall support`."""
-    return name.replace("accuracy_by_k.", "K=").replace(".", " ").replace("_", " ")
+    """accuracy_by_k.3 and evidence_recall_by_k.3 -> `K=3`, recall.support -> `recall support`."""
+    return name.replace("accuracy_by_k.", "K=").replace("evidence_recall_by_k.", "K=").replace(".", " ").replace("_", " ")
 
 
 def number(value: float | None, digits: int = 2) -> str:

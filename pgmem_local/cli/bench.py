@@ -22,7 +22,15 @@ Seed = Annotated[int, typer.Option("--seed", help="For folds, shuffles and inter
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for results, and for memories that later runs use again.")]
 Data = Annotated[Path | None, typer.Option("--data", metavar="PATH", help="A file or folder of the same format as the shipped data.")]
 Budget = Annotated[int, typer.Option("--budget", min=50, help="Tokens of context a question, for every memory but `full`.")]
+Generate = Annotated[Path | None, typer.Option("--generate", metavar="DIR", help="Write new scenarios into DIR instead, for --data.")]
+Scenarios = Annotated[int, typer.Option("--scenarios", min=1, help="With --generate: how many.")]
+Questions = Annotated[int, typer.Option("--questions", min=5, help="With --generate: how many each, over K = 1 to 5 as in the paper.")]
+RetrievalOnly = Annotated[bool, typer.Option("--retrieval-only", help="Ask no model for answers; the same as memhop-retrieval.")]
 Every = Annotated[int, typer.Option("--every", min=1, help="prefeval: sessions between two rounds of questions.")]
+
+
+def _named(systems: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in systems.split(",") if part.strip()) if systems else ()
 
 
 def _add_task(name: str, summary: str) -> None:
@@ -40,15 +48,40 @@ def _add_task(name: str, summary: str) -> None:
         from pgmem_local.bench.workbench import Options
         from pgmem_local.cli.benchmarking import run_benchmark
 
-        named = tuple(part.strip() for part in systems.split(",") if part.strip()) if systems else ()
-        run_benchmark(name, Options(named, limit, seed, budget, data, every), model, out, as_json)
+        run_benchmark(name, Options(_named(systems), limit, seed, budget, data, every), model, out, as_json)
 
     run.__doc__ = f"{summary}\n\nExample: pgmem bench {name} --limit 20"
     bench_app.command(name)(run)
 
 
+@bench_app.command("memhop", help=f"{TASK_SUMMARIES['memhop']}\n\nExample: pgmem bench memhop --generate scenarios --scenarios 10")
+def memhop(
+    systems: Systems = None,
+    model: ModelName = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    out: Out = Path("bench-results"),
+    data: Data = None,
+    budget: Budget = 1200,
+    retrieval_only: RetrievalOnly = False,
+    generate: Generate = None,
+    scenarios: Scenarios = 10,
+    questions: Questions = 100,
+    as_json: AsJson = False,
+) -> None:
+    from pgmem_local.bench.workbench import Options
+    from pgmem_local.cli.benchmarking import generate_scenarios, run_benchmark
+
+    if generate is not None:
+        generate_scenarios(generate, scenarios, questions, seed, as_json)
+        return
+    options = Options(_named(systems), limit, seed, budget, data)
+    run_benchmark("memhop-retrieval" if retrieval_only else "memhop", options, model, out, as_json)
+
+
 for _name, _summary in TASK_SUMMARIES.items():
-    _add_task(_name, _summary)
+    if _name != "memhop":
+        _add_task(_name, _summary)
 
 
 @bench_app.command("compare")

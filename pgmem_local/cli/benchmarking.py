@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from pgmem_local.bench.compare import Comparison, compare
+from pgmem_local.bench.generation.scenario import generate
 from pgmem_local.bench.machine import Weights
 from pgmem_local.bench.plots import draw
 from pgmem_local.bench.runner import Report, run_task
@@ -71,6 +72,16 @@ class ProgressLines:
         left = (now - self._began) / done * (step.total - step.done) if done > 0 else None
         ahead = f", {duration(left)} left" if left else ""
         self._write(f"{step.doing}: {step.done}/{step.total}{ahead}")
+
+
+def generate_scenarios(folder: Path, scenarios: int, questions: int, seed: int, as_json: bool) -> None:
+    """Write new MemHop scenarios, and say how they are run."""
+    lines = ProgressLines()
+    written = generate(folder, scenarios, questions, seed, lambda done: lines.hear(Step("writing scenarios", done, scenarios)))
+    if as_json:
+        print_json({"folder": str(folder), "files": [path.name for path in written], "seed": seed})
+    else:
+        typer.echo(f"{len(written)} scenarios of {questions} questions; run them with `pgmem bench memhop --data {folder}`")
 
 
 def show_comparison(first: Path, second: Path, system: str | None, against: str | None, seed: int, as_json: bool) -> None:

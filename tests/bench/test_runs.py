@@ -227,3 +227,13 @@ def test_planted_secret_is_kept_out_by_ours_and_shown_by_raw_turns(diary: Path, 
     assert (none["secrets_shown"], full["secrets_shown"], ours["secrets_shown"]) == (0.0, 1.0, 0.0)
     assert (full["hygiene.secrets_stored"], ours["hygiene.secrets_stored"]) == (1.0, 0.0)
     assert "secrets stored" in write_table(TASKS["diary"], report)
+
+
+def test_retrieval_alone_asks_no_model_for_an_answer(memhop: Path, tmp_path: Path) -> None:
+    model = Copyist()
+    report = ran("memhop-retrieval", tmp_path, model, data=memhop, systems=("rag", "oracle-without-end"))
+    assert not any(asked.prompt.head.task == "answer" for asked in model.asked)
+    without = measured(report, "oracle-without-end")
+    assert (without["evidence_recall_by_k.3"], without["full_chain"], without["broke_at.3"]) == (2 / 3, 0.0, 0.5)
+    assert "accuracy" not in without
+    assert "K=3" in write_table(TASKS["memhop-retrieval"], report)

@@ -1,8 +1,8 @@
 """What a memory made of what was planted in a diary: secrets, claims of pasted text, other people's facts, jokes, changes and tensions.
 
 Only words are compared, in the notes that rest on the entry something was planted in, so these are estimates for reading beside the
-notes themselves. A note holds a phrase that it shares half of the keywords with. Shares are of what was planted; None where a memory
-has no States or Traits that could be looked at.
+notes themselves. A note holds a phrase that it shares half of the keywords with. Shares are of what was planted. A memory
+without States and Traits is asked for secrets only.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from pgmem_local.bench.scoring.forms import holds, refuses
 from pgmem_local.bench.scoring.intervals import Metrics, mean
 from pgmem_local.bench.scoring.recall import broken_hop, evidence_recall
 from pgmem_local.bench.systems import Recalled
-from pgmem_local.bench.tasks.questions import Answered, QuestionTask, limited, mean_score
+from pgmem_local.bench.tasks.questions import Answered, QuestionTask, RecallOnly, limited, mean_score
 from pgmem_local.bench.workbench import Workbench
 
 ABSTAIN = "abstain"
@@ -64,3 +64,19 @@ class MemhopTask(QuestionTask[HopQuestion]):
             "abstain": mean_score([one for one in results if one.kind == ABSTAIN], "right"),
             "false_refusals": mean_score(chains, "false_refusal"),
         }
+
+
+class MemhopRetrievalTask(RecallOnly[HopQuestion], MemhopTask):
+    """The same chains, but nothing is answered: which of their steps does a memory find? Questions nobody can answer have none."""
+
+    name: ClassVar[str] = "memhop-retrieval"
+    systems: ClassVar[tuple[str, ...]] = ("recent", "full", "rag", "pgmem")
+    headline: ClassVar[tuple[str, ...]] = (
+        "evidence_recall", *(f"evidence_recall_by_k.{hops}" for hops in range(1, 6)), "full_chain",
+    )  # fmt: skip
+    lower: ClassVar[frozenset[str]] = frozenset()
+
+    def measure(self, results: Sequence[Answered]) -> Metrics:
+        measured = super().measure(results)
+        kept = ("evidence_recall", "evidence_recall_by_k", "full_chain", "full_chain_by_k", "broke_at")
+        return {name: measured[name] for name in kept}

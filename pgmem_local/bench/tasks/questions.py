@@ -15,6 +15,7 @@ from pgmem_local.bench.datasets.files import spread
 from pgmem_local.bench.datasets.history import Case, Question
 from pgmem_local.bench.journal import Build, Journal, Outcome
 from pgmem_local.bench.scoring.intervals import Metrics, mean
+from pgmem_local.bench.scoring.recall import broken_hop, evidence_recall
 from pgmem_local.bench.systems import Recalled, System
 from pgmem_local.bench.workbench import Step, Workbench, split_budget
 
@@ -136,6 +137,24 @@ class QuestionTask(ABC, Generic[Asked]):
             scores,
         )
         return Outcome(question.id, asdict(answered), bench.model.ledger.total())
+
+
+class RecallOnly(QuestionTask[Asked]):
+    """A task that looks at what a memory shows and asks no language model for an answer. Comes before the task it narrows."""
+
+    def ask(self, bench: Workbench, memory: System, question: Asked, budget: int) -> Outcome:
+        bench.model.ledger.take()
+        began = time.perf_counter()
+        recalled = memory.context(question, budget)
+        seconds = round(time.perf_counter() - began, 3)
+        tokens, scores = bench.model.count(recalled.notes.text), self.recall(question, recalled)
+        answered = Answered(question.id, question.kind, question.text, "", "", recalled.shown, (), tokens, seconds, scores)
+        return Outcome(question.id, asdict(answered), bench.model.ledger.total())
+
+    def recall(self, question: Asked, recalled: Recalled) -> dict[str, float | None]:
+        """Was the gold evidence shown, and where did the chain break?"""
+        steps, shown = question.steps, recalled.shown
+        return {"evidence_recall": evidence_recall(steps, shown), "broken_hop": broken_hop(steps, shown)}
 
 
 def choice_scores(choice: Choice, right: int) -> dict[str, float | None]:
