@@ -10,7 +10,13 @@ from typer.testing import CliRunner
 
 from pgmem_local.cli.app import app
 
-SYSTEMS = {"relations": "letters,json,pgmem", "extraction": "pgmem", "diary": "none,rag@200,oracle", "memhop": "rag@200", "memhop-retrieval": "rag@200"}
+SYSTEMS = {
+    "relations": "letters,json,pgmem",
+    "extraction": "pgmem",
+    "diary": "none,rag@200,oracle",
+    "memhop": "rag@200",
+    "memhop-retrieval": "rag@200",
+}
 
 
 @pytest.mark.models
