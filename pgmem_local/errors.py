@@ -17,7 +17,9 @@ class PGMemError(Exception):
          │   ├─ PromptTooLong       prompt and reply do not fit the context window
          │   └─ ModelOutputInvalid  the model answered, but not in the agreed form
          ├─ StoreError            the database cannot be opened, read or written
-         │   └─ StoreBusy           another process holds the write lock
+         │   ├─ StoreBusy           another process holds the write lock
+         │   ├─ PassphraseNeeded    the memory is encrypted and no passphrase is at hand
+         │   └─ WrongPassphrase     the memory does not open with this passphrase
          ├─ IngestError           an input file cannot be used at all
          ├─ UnknownNode           no node with this id
          ├─ UnknownEntity         nobody of this name or id, or more than one
@@ -55,6 +57,14 @@ class StoreError(PGMemError):
 
 class StoreBusy(StoreError):
     """Another process kept the write lock longer than we wait."""
+
+
+class PassphraseNeeded(StoreError):
+    """The memory is encrypted, and neither a file, nor the keyring, nor a person gave its passphrase."""
+
+
+class WrongPassphrase(StoreError):
+    """The memory does not open with this passphrase."""
 
 
 class IngestError(PGMemError):

@@ -127,16 +127,17 @@ class PersonaMemory:
         model: str | None = None,
         settings: Settings | None = None,
         loading: Callable[[str], None] | None = None,
+        prompt: Callable[[], str] | None = None,
     ) -> PersonaMemory:
-        """Open or begin the memory in `home` with the real models; `model` is a name of the registry or a path, and `loading` hears
-        which chat model is being loaded.
+        """Open or begin the memory in `home` with the real models; `model` is a name of the registry or a path, `loading` hears
+        which chat model is being loaded, and `prompt` is asked for a passphrase that lies neither in a file nor in the keyring.
 
         Raises StoreError where it cannot lie there. ModelFileError comes later, when a model is first needed and missing.
         """
         from pgmem_local.runtime.opening import open_chat_model, open_embedder
 
         settings = settings or Settings()
-        store = MemoryStore.open(home, profile, settings.construction.chunk_exchanges)
+        store = MemoryStore.open(home, profile, settings.construction.chunk_exchanges, prompt=prompt)
         return cls(store, lambda: open_chat_model(model, loading=loading), open_embedder, settings)
 
     def __enter__(self) -> PersonaMemory:

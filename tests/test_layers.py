@@ -27,13 +27,15 @@ STAGES_AND_ADAPTERS = 3
 HOMES = {
     "sqlite3": "store",
     "hnswlib": "store",
+    "sqlcipher3": "store",
+    "keyring": "store",
     "llama_cpp": "runtime",
     "onnxruntime": "runtime",
     "tokenizers": "runtime",
     "typer": "cli",
     "rich": "cli",
 }
-LAZY = {"llama_cpp", "onnxruntime"}
+LAZY = {"llama_cpp", "onnxruntime", "sqlcipher3", "keyring"}
 
 
 def unit(dotted: str) -> str:

@@ -16,7 +16,7 @@ import typer
 from pgmem_local import __version__
 from pgmem_local.cli.bench import bench_app
 from pgmem_local.cli.models import models_app
-from pgmem_local.cli.options import DAY, AsJson, Home, MaxMinutes, ModelName, Profile, Where, Zone
+from pgmem_local.cli.options import DAY, AsJson, Home, Keyring, MaxMinutes, ModelName, NewPassphrase, Profile, Where, Zone
 from pgmem_local.errors import PGMemError
 
 EXIT_CODES = (
@@ -217,6 +217,47 @@ def doctor(
     from pgmem_local.cli.examine import examine_memory
 
     raise typer.Exit(examine_memory(Where(home, profile, model), privacy, as_json))
+
+
+@app.command()
+def encrypt(
+    keyring: Keyring = False,
+    new: NewPassphrase = None,
+    drop_files: Annotated[
+        bool, typer.Option("--drop-files", help="Also overwrite and remove what lies unencrypted beside the memory, such as rejects.")
+    ] = False,
+    home: Home = None,
+    profile: Profile = "default",
+) -> None:
+    """Encrypt the memory with a passphrase. Needs `pip install 'pgmem-local[encrypted]'`; without the passphrase nobody opens it again.
+
+    Example: pgmem encrypt --keyring
+    """
+    from pgmem_local.cli.encryption import encrypt_memory
+
+    encrypt_memory(Where(home, profile), new, keyring, drop_files)
+
+
+@app.command()
+def decrypt(home: Home = None, profile: Profile = "default") -> None:
+    """Take the encryption off again.
+
+    Example: pgmem decrypt
+    """
+    from pgmem_local.cli.encryption import decrypt_memory
+
+    decrypt_memory(Where(home, profile))
+
+
+@app.command()
+def rekey(keyring: Keyring = False, new: NewPassphrase = None, home: Home = None, profile: Profile = "default") -> None:
+    """Give an encrypted memory another passphrase.
+
+    Example: pgmem rekey
+    """
+    from pgmem_local.cli.encryption import rekey_memory
+
+    rekey_memory(Where(home, profile), new, keyring)
 
 
 @app.command()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from pgmem_local.cli import show
-from pgmem_local.cli.opening import open_to_look, say
+from pgmem_local.cli.opening import open_to_look, passphrase_prompt, say
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.values import print_json
 from pgmem_local.doctor.findings import Finding, Verdict
@@ -22,7 +22,7 @@ def examine_memory(where: Where, privacy: bool, as_json: bool) -> int:
     """Print what was found; 1 where something is beyond its bound."""
     place = locate(where.home, where.profile)
     if privacy:
-        findings = examine_privacy(place, where.model, say)
+        findings = examine_privacy(place, where.model, say, passphrase_prompt())
     else:
         with open_to_look(where) as memory:
             findings = examine(memory)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from pgmem_local.cli.learning import Learned, learn, learned_lines, learned_valu
 from pgmem_local.cli.opening import open_memory, say
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.progress import IngestProgress, progress_for_terminal
-from pgmem_local.cli.reading import SEE_ABOVE, Paths, Request, counted, remarks
+from pgmem_local.cli.reading import SEE_ABOVE, SHOWN, Paths, Request, counted, remarks
 from pgmem_local.cli.values import print_json
 from pgmem_local.errors import IngestError
 from pgmem_local.ingest import RejectsFile, printable
@@ -55,7 +56,7 @@ class Ingested:
 
     intake: Intake
     learned: Learned
-    rejects: Path
+    rejects: Path | None
 
     @property
     def exit_code(self) -> int:
@@ -101,14 +102,15 @@ def _ingest(request: Request, where: Where, effort: Effort, progress: IngestProg
     since = time.monotonic()
     with open_memory(where, progress.say) as memory:
         before = Counter(memory.store.counts())
-        with RejectsFile(memory.store.place.rejects) as rejects:
-            intake = take_in(memory, Paths(request, progress.say, rejects.add), rejects, progress)
+        with RejectsFile(memory.store.rejects_file) as rejects:
+            shown = SHOWN if rejects.path else inf
+            intake = take_in(memory, Paths(request, progress.say, rejects.add, shown), rejects, progress)
         if effort.without_model:
             memory.vectors.save()
             spent = Spent()
         else:
             spent = learn(memory, progress, since, effort.minutes).spent
-        return Ingested(intake, summed_up(memory, before, spent, since), memory.store.place.rejects)
+        return Ingested(intake, summed_up(memory, before, spent, since), memory.store.rejects_file)
 
 
 def take_in(memory: PersonaMemory, paths: Paths, rejects: RejectsFile, progress: IngestProgress) -> Intake:
@@ -119,7 +121,7 @@ def take_in(memory: PersonaMemory, paths: Paths, rejects: RejectsFile, progress:
             intake.add(memory.observe([exchange for _, exchange, _ in batch]))
             progress.stored(intake.entries, batch[-1][2])
     except IngestError as error:
-        if not paths.rejected:
+        if not paths.rejected or rejects.path is None:
             raise
         raise IngestError(f"nothing could be read; what was rejected is in {rejects.path}; {SEE_ABOVE}") from error
     return intake
@@ -141,7 +143,7 @@ def as_value(done: Ingested) -> dict[str, Any]:
         "rejected": intake.paths.rejected,
         "skipped": sum(one.left_out for one in read.values()),
         "secrets_masked": sum(one.counts.masked.count for one in read.values()),
-        "rejects_file": str(done.rejects) if intake.paths.rejected else None,
+        "rejects_file": str(done.rejects) if intake.paths.rejected and done.rejects else None,
         "formats": {str(path): one.recognised.format.name for path, one in read.items() if one.recognised},
         "failed_files": {str(path): reason for path, reason in intake.paths.failures.items()},
         **learned_value(done.learned),
@@ -154,13 +156,15 @@ def summary(done: Ingested) -> Iterator[str]:
     completed = f", {intake.completed} with their missing reply" if intake.completed else ""
     yield f"{intake.entries} entries read: {intake.new} new, {intake.known} known{completed}"
     if intake.paths.rejected:
-        yield f"{counted(intake.paths.rejected, 'record')} rejected, kept in {done.rejects}; {_repair(intake.paths)}"
+        yield f"{counted(intake.paths.rejected, 'record')} rejected, {_repair(intake.paths, done.rejects)}"
     for path, read in intake.paths.read.items():
         yield from remarks(path, read)
     yield from learned_lines(done.learned)
 
 
-def _repair(paths: Paths) -> str:
+def _repair(paths: Paths, rejects: Path | None) -> str:
+    if rejects is None:
+        return "kept nowhere, since the memory is encrypted; repair what is named above where it stands and ingest it again"
     foreign = [one for one in paths.read.values() if one.counts.rejected and one.recognised and one.recognised.format.name != "jsonl"]
     place = 'put {"timestamp", "text"} or a chat turn in place of each `raw`' if foreign else "repair what is there"
-    return f"{place} and ingest that file"
+    return f"kept in {rejects}; {place} and ingest that file"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
+from getpass import getpass
 
 import typer
 
@@ -17,10 +20,21 @@ def say(line: str) -> None:
 
 def open_memory(where: Where, say: Callable[[str], None] = say) -> PersonaMemory:
     """The memory, to be closed by the caller; `say` hears of a chat model that is being loaded and of a doubtful place."""
-    memory = PersonaMemory.open(where.home, where.profile, where.model, loading=lambda name: say(f"loading {name} …"))
+    memory = PersonaMemory.open(
+        where.home,
+        where.profile,
+        where.model,
+        loading=lambda name: say(f"loading {name} …"),
+        prompt=passphrase_prompt(),
+    )
     if warning := memory.store.place.warning:
         say(f"pgmem: warning: {warning}")
     return memory
+
+
+def passphrase_prompt() -> Callable[[], str] | None:
+    """How to ask for a passphrase; None where nobody sits at a terminal."""
+    return partial(getpass, "passphrase: ") if sys.stdin.isatty() else None
 
 
 def open_to_look(where: Where) -> PersonaMemory:

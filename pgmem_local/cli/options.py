@@ -25,6 +25,10 @@ MaxMinutes = Annotated[
 ]
 DAY = ["%Y-%m-%d"]
 """How days are written in options."""
+Keyring = Annotated[bool, typer.Option("--keyring", help="Keep the passphrase in the system's keyring, so that nobody is asked.")]
+NewPassphrase = Annotated[
+    Path | None, typer.Option("--new", metavar="FILE", help="Read the new passphrase from the first line of this file (0600).")
+]
 
 
 @dataclass(frozen=True)

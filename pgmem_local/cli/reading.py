@@ -46,11 +46,13 @@ class PathRead:
 class Paths:
     """Reads all paths of a request; what was told about each of them is in `read` as soon as it is known.
 
-    say: hears the format of each path, failures, and the first rejects. keep: is given every reject.
+    say: hears the format of each path, failures, and the first `shown` rejects. keep: is given every reject.
     """
 
-    def __init__(self, request: Request, say: Callable[[str], None], keep: Callable[[Reject], None]) -> None:
-        self._request, self._say, self._keep = request, say, keep
+    def __init__(
+        self, request: Request, say: Callable[[str], None], keep: Callable[[Reject], None], shown: float = SHOWN
+    ) -> None:
+        self._request, self._say, self._keep, self._shown = request, say, keep, shown
         self._rejects_said = 0
         self.read: dict[Path, PathRead] = {path: PathRead() for path in request.paths}
 
@@ -91,9 +93,9 @@ class Paths:
         """Keep a reject and say it, until there are too many to say."""
         self._keep(reject)
         self._rejects_said += 1
-        if self._rejects_said <= SHOWN:
+        if self._rejects_said <= self._shown:
             self._say(printable(f"rejected: {reject.path} {unit} {reject.line}: {reject.reason}"))
-        elif self._rejects_said == SHOWN + 1:
+        elif self._rejects_said == self._shown + 1:
             self._say("rejected: more")
 
 

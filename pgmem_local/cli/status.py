@@ -8,6 +8,7 @@ from datetime import datetime
 
 import typer
 
+from pgmem_local.cli.opening import passphrase_prompt
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.progress import duration
 from pgmem_local.cli.values import print_json
@@ -53,7 +54,7 @@ def read_status(place: Place) -> Status:
     learner, written = current_learner(place.learning_lock), _last_written(place)
     counts = {"context": 0, "pending": 0}
     if place.database.exists():
-        with MemoryStore.open(place.home, place.profile) as store:
+        with MemoryStore.open(place.home, place.profile, prompt=passphrase_prompt()) as store:
             counts = store.counts()
     learned = counts["context"] - counts["pending"]
     return Status(str(place.folder), counts["context"], learned, counts["pending"], written, learner)

@@ -15,6 +15,9 @@ from pathlib import Path
 from pgmem_local.doctor.findings import Finding, Verdict
 from pgmem_local.doctor.seal import SAW_A_SOCKET
 from pgmem_local.runtime.silence import SWITCHES
+from pgmem_local.store.cipher import is_encrypted
+from pgmem_local.store.encryption import plain_files
+from pgmem_local.store.passphrase import find_passphrase
 from pgmem_local.store.place import Place
 
 OURS = ("PGMEM_HOME", "PGMEM_MODELS", "PGMEM_PASSPHRASE_FILE")
@@ -30,11 +33,15 @@ _BLOCK_DEVICES = Path("/sys/class/block")
 _OTHERS = 0o077
 
 
-def examine_privacy(place: Place, model: str | None, say: Callable[[str], None]) -> list[Finding]:
-    """Every check. Opening the memory makes its folders, so that comes before looking at their rights."""
+def examine_privacy(
+    place: Place, model: str | None, say: Callable[[str], None], prompt: Callable[[], str] | None = None
+) -> list[Finding]:
+    """Every check; `prompt` is asked for a passphrase. Using the memory makes its folders, so that comes before their rights."""
+    passphrase = find_passphrase(place, prompt) if is_encrypted(place.database) else ""
     say("using the memory where a socket ends the process; a chat model that is installed takes up to a minute …")
     return [
-        sockets(place, model),
+        sockets(place, model, passphrase),
+        encryption(place),
         file_rights(place.home),
         parents(place.home),
         _location(place),
@@ -45,11 +52,11 @@ def examine_privacy(place: Place, model: str | None, say: Callable[[str], None])
     ]
 
 
-def sockets(place: Place, model: str | None) -> Finding:
-    """Open, recall and ask in a process that the first socket ends."""
+def sockets(place: Place, model: str | None, passphrase: str = "") -> Finding:
+    """Open, recall and ask in a process that the first socket ends; it reads the passphrase from its standard input."""
     command = [sys.executable, "-m", "pgmem_local.doctor.sealed", str(place.home), place.profile, *([model] if model else [])]
     heard = {name: value for name, value in os.environ.items() if name != "CI"}  # where CI is set, onnxruntime keeps quiet anyway
-    ended = subprocess.run(command, env=heard, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    ended = subprocess.run(command, check=False, env=heard, input=passphrase, capture_output=True, text=True, timeout=PATIENCE)
     if ended.returncode in (SAW_A_SOCKET, -getattr(signal, "SIGSYS", 0)):
         return Finding("sockets", Verdict.BAD, "a socket was opened; please report it", tuple(ended.stderr.splitlines()[-3:]))
     if ended.returncode != 0:
@@ -57,6 +64,16 @@ def sockets(place: Place, model: str | None) -> Finding:
     seen = json.loads(ended.stdout.splitlines()[-1])
     watched = "Python and native code watched" if seen["natively"] else "Python watched; native code only under Linux"
     return Finding("sockets", Verdict.GOOD, f"none was opened ({watched}): {', '.join(seen['done'])}")
+
+
+def encryption(place: Place) -> Finding:
+    """What a thief of the disk could read."""
+    if not is_encrypted(place.database):
+        return Finding("encryption", Verdict.NOTE, "none of ours: file rights keep other users out, only disk encryption keeps thieves out")
+    if plain := plain_files(place):
+        detail = "the database is encrypted, but these files beside it are not; `pgmem encrypt --drop-files` removes them"
+        return Finding("encryption", Verdict.BAD, detail, tuple(map(str, plain)))
+    return Finding("encryption", Verdict.GOOD, "SQLCipher, and nothing lies beside the database")
 
 
 def file_rights(home: Path) -> Finding:

@@ -2,7 +2,8 @@
 
     python -m pgmem_local.doctor.sealed HOME PROFILE [MODEL]
 
-Run by `pgmem doctor --privacy` in a process of its own, since the seal cannot be taken off again.
+Run by `pgmem doctor --privacy` in a process of its own, since the seal cannot be taken off again. The passphrase of an encrypted
+memory is read from standard input.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def use(memory: PersonaMemory) -> list[str]:
 def main() -> None:
     natively = forbid_sockets()
     home, profile, *model = sys.argv[1:]
-    with PersonaMemory.open(Path(home), profile, model[0] if model else None) as memory:
+    with PersonaMemory.open(Path(home), profile, model[0] if model else None, prompt=sys.stdin.readline) as memory:
         done = use(memory)
     print(json.dumps({"natively": natively, "done": done}))
 

@@ -9,6 +9,7 @@ place, since words of others must not pass for the owner's.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -57,24 +58,30 @@ class Reject:
 
 
 class RejectsFile:
-    """Appends rejects to a file only its owner can read, made when the first one comes. The same reject is kept once."""
+    """Appends rejects to a file only its owner can read, made when the first one comes. The same reject is kept once.
 
-    def __init__(self, path: Path) -> None:
+    Without a path nothing is kept: an encrypted memory leaves no words lying in the open. They still stand in the file they came from.
+    """
+
+    def __init__(self, path: Path | None) -> None:
         self.path = path
         self._descriptor: int | None = None
-        self._kept: set[bytes] = set()
+        self._kept: set[int] = set()
 
     def add(self, reject: Reject) -> None:
+        if self.path is None:
+            return
         if self._descriptor is None:
-            self._descriptor = self._open()
+            self._descriptor = self._open(self.path)
         line = reject.to_json().encode("utf-8")
-        if line in self._kept:
+        digest = _digest(line)
+        if digest in self._kept:
             return
         try:
             os.write(self._descriptor, line + b"\n")
         except OSError as error:
             raise self._unusable(error) from error
-        self._kept.add(line)
+        self._kept.add(digest)
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -87,18 +94,23 @@ class RejectsFile:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _open(self) -> int:
+    def _open(self, path: Path) -> int:
         try:
-            with contextlib.suppress(FileNotFoundError):
-                self._kept = set(self.path.read_bytes().split(b"\n"))
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.chmod(self.path, 0o600)
+            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+                self._kept = {_digest(line.removesuffix(b"\n")) for line in file}
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.chmod(path, 0o600)
         except OSError as error:
             raise self._unusable(error) from error
         return descriptor
 
     def _unusable(self, error: OSError) -> IngestError:
         return IngestError(f"rejected records cannot be kept in {self.path} ({error.strerror}); make room or name another place")
+
+
+def _digest(line: bytes) -> int:
+    """Tells lines apart in the memory of a number: a file of damaged records may have millions."""
+    return int.from_bytes(hashlib.blake2b(line, digest_size=8).digest(), "big")
 
 
 def _encodes(text: str) -> bool:

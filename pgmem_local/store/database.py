@@ -10,24 +10,30 @@ import threading
 import time
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from pgmem_local.errors import StoreBusy, StoreError
+from pgmem_local.errors import StoreBusy, StoreError, WrongPassphrase
+from pgmem_local.store.cipher import connect, database_errors
 from pgmem_local.store.place import private_file
 from pgmem_local.store.schema import check_version, migrate
 
 
 class Database:
-    """The connection to one memory. `wal` is False where shared memory between processes cannot be trusted (network disks)."""
+    """The connection to one memory. `wal` is False where shared memory between processes cannot be trusted (network disks).
 
-    def __init__(self, path: Path, wal: bool, busy_seconds: float) -> None:
+    Raises WrongPassphrase where the passphrase, None for a plain database, does not open it.
+    """
+
+    def __init__(self, path: Path, wal: bool, busy_seconds: float, passphrase: str | None = None) -> None:
         self._path = path
+        self.encrypted = passphrase is not None
         self._busy_seconds = busy_seconds
         self._lock = threading.RLock()
         private_file(path)  # SQLite gives -wal and -shm the rights of the database itself
-        with _explained(path):
-            self._connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None, check_same_thread=False)
+        self._file = path.stat().st_ino
+        with self._explained():
+            self._connection = connect(path, busy_seconds, passphrase)
         try:
             self._configure(wal)
         except BaseException:
@@ -36,9 +42,8 @@ class Database:
 
     def _configure(self, wal: bool) -> None:
         connection = self._connection
-        connection.row_factory = sqlite3.Row
         connection.create_function("folded", 1, folded, deterministic=True)
-        with _explained(self._path):
+        with self._explained():
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("PRAGMA temp_store = MEMORY")  # no copy of the user's words in a folder of temporary files
@@ -56,10 +61,18 @@ class Database:
                 if self._connection.execute("PRAGMA journal_mode").fetchone()[0] != mode:
                     self._connection.execute(f"PRAGMA journal_mode = {mode}")
                 return
-            except sqlite3.OperationalError as error:
+            except database_errors(self.encrypted) as error:
                 if not _is_busy(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file that was opened is still the memory: encrypting puts another in its place."""
+        return self._path.stat().st_ino == self._file
+
+    def _explained(self) -> AbstractContextManager[None]:
+        return explained(self._path, self.encrypted)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -81,7 +94,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with self._lock, _explained(self._path):
+        with self._lock, self._explained():
             self._connection.execute(begin)
             try:
                 yield self._connection
@@ -94,7 +107,7 @@ class Database:
     def scrub(self) -> None:
         """Leave nothing of deleted rows on free pages or in the log: rewrite the file, empty the log. Raises StoreBusy where another
         process does not let go of an older view in time."""
-        with self._lock, _explained(self._path):
+        with self._lock, self._explained():
             self._connection.execute("VACUUM")
             deadline = time.monotonic() + self._busy_seconds
             while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
@@ -116,14 +129,16 @@ def folded(text: str) -> str:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path, encrypted: bool) -> Iterator[None]:
+    """Turn what SQLite or SQLCipher raises into what its owner can do about it."""
+    errors = database_errors(encrypted)
     try:
         yield
-    except sqlite3.Error as error:
-        raise _store_error(error, path) from error
+    except errors as error:
+        raise _store_error(error, path, encrypted) from error
 
 
-def _store_error(error: sqlite3.Error, path: Path) -> StoreError:
+def _store_error(error: Exception, path: Path, encrypted: bool) -> StoreError:
     reason = str(error)
     if _is_busy(error):
         return StoreBusy("another process is writing to this memory and did not finish in time; try again when it is done")
@@ -131,10 +146,12 @@ def _store_error(error: sqlite3.Error, path: Path) -> StoreError:
         return StoreError(f"cannot write {path} ({reason}); free the folder or choose another --home")
     if "full" in reason:
         return StoreError(f"the disk of {path} is full; nothing was written, free some space and try again")
+    if encrypted and "not a database" in reason:
+        return WrongPassphrase(f"this passphrase does not open {path}; try another, or put a copy back if the file may be damaged")
     if "malformed" in reason or "not a database" in reason:
         return StoreError(f"{path} is damaged or is not a memory ({reason}); put a copy of it back, or move it away to begin anew")
     return StoreError(f"{path}: {reason}")
 
 
-def _is_busy(error: sqlite3.Error) -> bool:
-    return isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
+def _is_busy(error: Exception) -> bool:
+    return type(error).__name__ == "OperationalError" and ("locked" in str(error) or "busy" in str(error))

@@ -7,7 +7,7 @@ The graph in memory and the vector indexes are derived from here and can always 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from pgmem_local.settings import ConstructionSettings
 from pgmem_local.store import acts, chunks, embeddings, erasing, integrity, rows
 from pgmem_local.store.database import Database, folded
 from pgmem_local.store.embeddings import VectorRows, VectorSpace
+from pgmem_local.store.encryption import drop_leftover, open_database
 from pgmem_local.store.learning import LearningLock, learning_lock
 from pgmem_local.store.people import PeopleStore, drop_vectors, land_people
 from pgmem_local.store.place import DEFAULT_PROFILE, Place, locate
@@ -78,12 +79,26 @@ class MemoryStore:
         profile: str = DEFAULT_PROFILE,
         chunk_exchanges: int = ConstructionSettings.chunk_exchanges,
         busy_seconds: float = BUSY_SECONDS,
+        prompt: Callable[[], str] | None = None,
     ) -> MemoryStore:
-        """Open or begin a memory. Raises StoreError where it cannot lie or was written by a newer release."""
+        """Open or begin a memory; `prompt` is asked for the passphrase of an encrypted one where it lies nowhere else.
+
+        Raises StoreError where it cannot lie, was written by a newer release, or is encrypted and does not open.
+        """
         place = locate(home, profile)
         place.prepare()
-        database = Database(place.database, wal=place.warning is None, busy_seconds=busy_seconds)
-        return cls(place, database, chunk_exchanges)
+        drop_leftover(place)
+        return cls(place, open_database(place, busy_seconds, prompt), chunk_exchanges)
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether nothing may be written beside the database."""
+        return self._database.encrypted
+
+    @property
+    def rejects_file(self) -> Path | None:
+        """Where rejected records are kept; None where they are not."""
+        return None if self.encrypted else self.place.rejects
 
     def close(self) -> None:
         self._database.close()

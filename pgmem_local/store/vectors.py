@@ -86,9 +86,9 @@ class VectorIndexes:
             self._revision = revision
 
     def save(self) -> None:
-        """Write the large indexes to disk, so that the next process need not build them."""
+        """Write the large indexes to disk, so that the next process need not build them; of an encrypted memory nothing."""
         with self._lock:
-            if not self._changed or self._space is None:
+            if not self._changed or self._space is None or self._store.encrypted:
                 return
             self.refresh()  # else what another process has forgotten would be written down again
             large: dict[Kind, tuple[HnswSearcher, VectorRows]] = {}
@@ -118,7 +118,7 @@ class VectorIndexes:
         rows = self._store.vector_rows(kind)
         if len(rows.ids) < self._exact_below or self._space is None:
             return _exact(rows)
-        saved = index_files.load(self._folder, kind, self._space, rows)
+        saved = None if self._store.encrypted else index_files.load(self._folder, kind, self._space, rows)
         if saved is not None:
             return saved
         self._changed = True

@@ -55,7 +55,7 @@ def test_missing_model_is_a_finding(pgmem: Shell, monkeypatch: pytest.MonkeyPatc
 
 def test_privacy_shows_its_findings_and_ends_with_1_on_a_bad_one(pgmem: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     bad = Finding("sockets", Verdict.BAD, "a socket was opened", ("connect",))
-    monkeypatch.setattr("pgmem_local.cli.examine.examine_privacy", lambda place, model, say: [bad])
+    monkeypatch.setattr("pgmem_local.cli.examine.examine_privacy", lambda *arguments: [bad])
     result = pgmem("doctor", "--privacy")
     assert result.exit_code == 1
     assert "BAD   sockets         a socket was opened\n" in result.stdout

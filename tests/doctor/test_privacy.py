@@ -10,6 +10,7 @@ import pytest
 from pgmem_local.doctor import privacy
 from pgmem_local.doctor.findings import Verdict
 from pgmem_local.doctor.seal import SAW_A_SOCKET
+from pgmem_local.store.encryption import convert
 from pgmem_local.store.place import Place
 from tests.store.builders import open_store
 
@@ -67,3 +68,15 @@ def test_run_that_a_socket_ended_is_bad(status: int, tmp_path: Path, monkeypatch
     monkeypatch.setattr(subprocess, "run", lambda *args, **options: ended)
     found = privacy.sockets(Place(tmp_path), None)
     assert (found.verdict, found.examples) == (Verdict.BAD, ("socket.connect ('192.0.2.1', 443)",))
+
+
+def test_encrypted_memory_is_used_behind_the_seal_too(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    open_store(tmp_path).close()
+    assert privacy.encryption(place).verdict is Verdict.NOTE
+    convert(place, None, "secret")
+    assert privacy.sockets(place, "absent", "secret").verdict is Verdict.GOOD
+    assert "does not open" in privacy.sockets(place, "absent", "wrong").examples[0]
+    assert privacy.encryption(place).verdict is Verdict.GOOD
+    place.rejects.write_text("{}", encoding="utf-8")
+    assert privacy.encryption(place).examples == (str(place.rejects),)

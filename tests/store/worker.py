@@ -42,7 +42,15 @@ def hold(store: MemoryStore, name: str, count: int) -> None:
         sys.stdin.read()
 
 
-JOBS = {job.__name__: job for job in (add, learn, index, hold)}
+def add_later(store: MemoryStore, name: str, count: int) -> None:
+    """Keep the memory open until standard input ends, then add an entry."""
+    store.counts()
+    print("open", flush=True)
+    sys.stdin.read()
+    store.add([arrival(name)])
+
+
+JOBS = {job.__name__: job for job in (add, learn, index, hold, add_later)}
 
 if __name__ == "__main__":
     job, home, name, count = sys.argv[1:]
