@@ -3,16 +3,18 @@
 A file has no zone, no ids and no word on who its owner is. The order of its dates is read from the whole file in a first pass or
 asked (--day-first, --month-first), and so is the owner's name (--me). Lines without a date belong to the message above them.
 
-A line that somebody pastes into a message looks like a message of its own where it has the form of this very phone's export; no
-reader can tell. Lines of another form, and dates that are none in this file's order, stay part of the message they are in.
+A line that somebody pastes into a message looks like a message of its own where it has the form of this very phone's export. Lines
+of another form, and dates that are none in this file's order, stay part of the message they are in; what stands in the owner's name
+and is dated well before the lines above it is rejected, since nobody's own messages arrive late. More than that no reader can tell.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from pathlib import PurePath
 from typing import BinaryIO
 
@@ -21,15 +23,19 @@ from pgmem_local.errors import IngestError
 from pgmem_local.ingest.formats import ReadOptions
 from pgmem_local.ingest.people import Names, own_or_others, same_name
 from pgmem_local.ingest.reader import Counts, Reader
-from pgmem_local.ingest.records import LeftOut, Record, RecordReader
+from pgmem_local.ingest.records import LeftOut, Record, RecordReader, Rejected
 from pgmem_local.ingest.rejects import Reject
 from pgmem_local.ingest.source import FileSource, Source, head
 from pgmem_local.ingest.text_files import require_utf8
-from pgmem_local.ingest.whatsapp_dates import DateEvidence, DateOrder, Stamp
+from pgmem_local.ingest.whatsapp_dates import ArrivalOrder, DateEvidence, DateOrder, Stamp
 from pgmem_local.ingest.whatsapp_wording import SYSTEM, sender_and_text, words_of
 
 LONGEST_MESSAGE = 100_000
 """Characters; WhatsApp itself allows 65,536."""
+PASTED = (
+    "in your name, but dated more than a day before the message above it, as in a chat pasted into a message;"
+    " if it is yours, put it into a file of its own"
+)
 
 _READ_AT_ONCE = 64 * 1024
 _LINES_LOOKED_AT = 40
@@ -122,12 +128,13 @@ class _Plan:
     names: frozenset[str]
 
     def begins_message(self, line: _Line) -> bool:
-        return line.begins and self.stamp(line.text) is not None
+        return line.begins and self.opened(line.text) is not None
 
-    def stamp(self, line: str) -> Stamp | None:
-        """The stamp before a message of this file; None for a line that goes on, or has another phone's form."""
+    def opened(self, line: str) -> tuple[datetime, str] | None:
+        """The time of a message of this file and what follows it; None for a line that goes on, or has another phone's form."""
         stamp = Stamp.of(line)
-        return stamp if stamp and stamp.bracketed is self.bracketed and stamp.day(self.order) else None
+        local = stamp.local(self.order) if stamp and stamp.bracketed is self.bracketed else None
+        return (local, line[stamp.end :]) if stamp and local else None
 
 
 @dataclass
@@ -162,6 +169,7 @@ class WhatsAppReader(RecordReader[str]):
     def __init__(self, source: Source, options: ReadOptions) -> None:
         super().__init__(source, options)
         self._plans: dict[str, _Plan] = {}
+        self._arrival: defaultdict[str, ArrivalOrder] = defaultdict(ArrivalOrder)
         self._me = options.me
 
     def records(self) -> Iterator[Record[str] | Reject]:
@@ -174,18 +182,21 @@ class WhatsAppReader(RecordReader[str]):
     def read(self, record: Record[str]) -> Turn | LeftOut:
         plan = self._plans[record.file]
         require_utf8(record.content)
-        stamp = plan.stamp(record.content)
-        assert stamp is not None  # only such lines begin a record
-        sent = sender_and_text(record.content[stamp.end :], plan.names)
+        opened = plan.opened(record.content)
+        assert opened is not None  # only such lines begin a record
+        local, said = opened
+        is_behind = self._arrival[record.file].is_behind(local)
+        sent = sender_and_text(said, plan.names)
         if sent is None:
             return LeftOut(SYSTEM)
         name, text = sent
         words, reason = words_of(text, plan.bracketed)
         if reason is not None:
             return LeftOut(reason)
-        local = stamp.local(plan.order)
-        moment = self.moment(record, None if local is None else local.isoformat())
-        return own_or_others(words.strip(), name, same_name(name, self._me), plan.chat, moment)
+        is_owner = same_name(name, self._me)
+        if is_owner and is_behind:
+            raise Rejected(PASTED)
+        return own_or_others(words.strip(), name, is_owner, plan.chat, self.moment(record, local.isoformat()))
 
     # ---------------------------------------------------------------- first pass
 

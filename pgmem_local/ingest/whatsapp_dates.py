@@ -37,6 +37,9 @@ _CLOCKS_MAY_DIFFER = timedelta(days=2)
 _STRAY_LINES = 50
 """One line in so many may be a date that was pasted from elsewhere."""
 
+_LONGEST_PASTE = 20
+"""Lines of another time within a chat that are taken for pasted into it."""
+
 
 class DateOrder(Enum):
     """Which part of 01/02/03 is what."""
@@ -150,3 +153,25 @@ class DateEvidence:
         """Whether the dates go back far more often in every other order."""
         own = self._readings[order].backwards
         return all(self._readings[rival].backwards > 10 * own for rival in rivals if rival is not order)
+
+
+@dataclass
+class ArrivalOrder:
+    """Tells lines that are dated well before those above them: a chat is written down in the order in which it arrives.
+
+    Single lines may be out of it, but a file put together from two begins anew: after `_LONGEST_PASTE` such lines, so does this.
+    """
+
+    _latest: datetime | None = None
+    _behind: int = 0
+
+    def is_behind(self, local: datetime) -> bool:
+        if self._latest is None or local >= self._latest - timedelta(days=1):
+            self._latest = max(local, self._latest or local)
+            self._behind = 0
+            return False
+        self._behind += 1
+        if self._behind > _LONGEST_PASTE:
+            self._latest, self._behind = local, 0
+            return False
+        return True

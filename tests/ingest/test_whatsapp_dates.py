@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgmem_local.ingest.whatsapp_dates import DateEvidence, DateOrder, Stamp
+from pgmem_local.ingest.whatsapp_dates import ArrivalOrder, DateEvidence, DateOrder, Stamp
 
 TODAY = date(2026, 7, 1)
 
@@ -114,3 +114,20 @@ def test_any_line_is_looked_at_without_a_crash(line: str) -> None:
     if stamp is not None:
         for order in DateOrder:
             stamp.local(order)
+
+
+def test_lines_of_an_earlier_time_are_behind_until_the_file_goes_on_from_there() -> None:
+    arrival, now = ArrivalOrder(), datetime(2024, 8, 31)
+    assert not arrival.is_behind(now)
+    assert not arrival.is_behind(now - timedelta(hours=20))
+    assert arrival.is_behind(now - timedelta(hours=25))
+    assert not arrival.is_behind(now)
+    earlier = [now - timedelta(days=90 - number) for number in range(40)]
+    assert [arrival.is_behind(time) for time in earlier] == [True] * 20 + [False] * 20
+
+
+def test_one_line_from_the_future_holds_up_no_more_than_a_few() -> None:
+    arrival = ArrivalOrder()
+    days = [datetime(2020, 1, 1) + timedelta(days=number) for number in range(100)]
+    behind = [arrival.is_behind(time) for time in [days[0], datetime(2025, 1, 1), *days[1:]]]
+    assert sum(behind) == 20
