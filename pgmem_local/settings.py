@@ -34,6 +34,26 @@ class ConstructionSettings:
 
 
 @dataclass(frozen=True)
+class PeopleSettings:
+    """ProGraph, section 3.1: what is kept of the people, pets, places, organisations and projects the user speaks of."""
+
+    enabled: bool = True
+    """Ours: without this layer a session costs 1 + E calls less."""
+    same_fact: float = 0.9
+    """[τ_dedup]"""
+    profile_words: int = 150
+    """Ours: a profile longer than this gives up its oldest sentences, but never the last that names somebody."""
+    entities_a_session: int = 8
+    """Ours: E at most; the ones named in most lines are written first, the others wait for their next session."""
+    lines_a_call: int = 24
+    """Ours: sentences of a session shown for one entity."""
+    same_person: float = 0.5
+    """Ours: log-odds of Yes from which a nickname is taken for the one who bears it."""
+    naming_tokens: int = 160
+    profile_tokens: int = 200
+
+
+@dataclass(frozen=True)
 class SeedSettings:
     """PGMem, section 4.3.1, equation 6 and appendix B.2."""
 
@@ -107,6 +127,7 @@ class ChatSettings:
 @dataclass(frozen=True)
 class Settings:
     construction: ConstructionSettings = field(default_factory=ConstructionSettings)
+    people: PeopleSettings = field(default_factory=PeopleSettings)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)

@@ -288,10 +288,19 @@ def entity_from(
     uses = Counter(naming.name for naming in namings if naming.name)
     ranked = sorted(uses, key=lambda name: (-len(name_words(name.split())), -uses[name]))
     relation = next((naming.relation for naming in reversed(namings) if naming.relation), None)
-    names = [own_name, *ranked] if own_name else ranked or [f"the user's {relation or kind.value}"]
+    names = [own_name, *ranked] if own_name else ranked or [nameless(relation, kind)]
     times = [moment for naming in namings if (moment := moments.get(naming.context)) is not None]
     first, last = min(times, default=None), max(times, default=None)
     return Entity(identifier, names[0], tuple(dict.fromkeys(name for name in names[1:] if name != names[0])), kind, relation, first, last)
+
+
+def nameless(relation: str | None, kind: EntityKind) -> str:
+    """What somebody is called whose name nobody said."""
+    return f"the user's {relation or kind.value}"
+
+
+def is_nameless(name: str) -> bool:
+    return name.startswith("the user's ")
 
 
 def number_of(identifier: EntityId | FactId) -> int:
@@ -301,7 +310,7 @@ def number_of(identifier: EntityId | FactId) -> int:
 def _forms(entity: Entity) -> set[tuple[str, ...]]:
     """The word sequences that name an entity: its names with and without a title, and a person's first name."""
     forms: set[tuple[str, ...]] = set()
-    for name in entity.names:
+    for name in filter(lambda one: not is_nameless(one), entity.names):
         words = [word.folded for word in words_of(name)]
         bare = name_words(words)
         forms |= {tuple(words), tuple(bare)}
