@@ -33,8 +33,10 @@ from pgmem_local.conversing import reply
 from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.edges import EvidenceEdge
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, State
-from pgmem_local.lesson import Lesson
+from pgmem_local.lesson import Lesson, PeopleLesson
 from pgmem_local.ports import ChatModel, Embedder, Message, Spent
+from pgmem_local.profiles.desk import PeopleDesk
+from pgmem_local.profiles.pipeline import learn_people
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.pipeline import Retrieval, retrieve
 from pgmem_local.retrieval.portrait import portrait
@@ -42,6 +44,7 @@ from pgmem_local.retrieval.query import ask_query
 from pgmem_local.retrieval.search import search
 from pgmem_local.retrieval.serialise import serialise
 from pgmem_local.settings import Settings
+from pgmem_local.store.people import PeopleVectors
 from pgmem_local.store.sqlite import Added, Arrival, MemoryStore
 from pgmem_local.store.vectors import VectorIndexes
 
@@ -118,6 +121,7 @@ class PersonaMemory:
         self._revision = store.revision
         self.vectors = VectorIndexes(store)
         self.graph = store.load_graph()
+        self.people = store.people.load()
 
     @classmethod
     def open(
@@ -229,6 +233,7 @@ class PersonaMemory:
             revision = self.store.revision
             if revision != self._revision:
                 self.graph = self.store.load_graph()
+                self.people = self.store.people.load()
                 self.vectors.refresh()
                 self._revision = revision
 
@@ -296,10 +301,29 @@ class PersonaMemory:
         try:
             with self._lock:
                 contexts = self._contexts(self.store.chunk_contexts(chunk))
-                return self._land([self._construction.close_chunk(self._desk(), chunk, contexts)])
+                lesson = self._construction.close_chunk(self._desk(), chunk, contexts)
+                return self._land([replace(lesson, people=self._learn_people(contexts))])
         except (ModelOutputInvalid, PromptTooLong) as error:
             failed[chunk] = error
             return Spent()
+
+    def _learn_people(self, contexts: Sequence[Context]) -> PeopleLesson | None:
+        if not self.settings.people.enabled:
+            return None
+        known = self.people_vectors()
+        desk = PeopleDesk(self.model, self.embedder.embed, self.people, known.fact, self.store.people, self.settings.people)
+        return learn_people(desk, contexts)
+
+    def people_vectors(self) -> PeopleVectors:
+        """The vectors of profiles and facts as they are stored; those that changed since they were embedded are made anew."""
+        with self._lock:
+            profiles, facts = self.store.people.without_vectors()
+            if profiles or facts:
+                texts = {one: self.people.profile(one).text for one in profiles} | {one: self.people.fact(one).text for one in facts}
+                rows = self.embedder.embed(list(texts.values()))
+                self.store.people.add_vectors(dict(zip(texts, rows, strict=True)))
+                self._follow_own_writes(1)
+            return self.store.people.vectors()
 
     def _consolidate(self) -> Spent:
         with self._lock:
@@ -315,6 +339,8 @@ class PersonaMemory:
             self.graph.add(lesson.nodes, lesson.sources, lesson.judgements)
             if lesson.nodes:
                 self.vectors.add([node.id for node in lesson.nodes], np.stack([lesson.vectors[node.id] for node in lesson.nodes]))
+            if lesson.people is not None:
+                self.people = self.store.people.load()
             self._follow_own_writes(1)
         return sum(booked.values(), Spent())
 

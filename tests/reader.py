@@ -43,6 +43,9 @@ class Reader(RuleChat):
             "trait": lambda asked: self.trait,
             "trait_check": lambda asked: " Yes" if any(word in line(asked, "Note: ") for word in self.shown_by) else " No",
             "answer": self._answer_question,
+            "people_names": lambda asked: "",
+            "people_same": lambda asked: " No",
+            "people_profile": lambda asked: "",
         }
         super().__init__(rules, context_tokens)
         self.notes, self.relations = dict(notes), dict(relations or {})

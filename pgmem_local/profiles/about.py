@@ -63,7 +63,7 @@ def sort_out(lines: Sequence[Line], entities: Sequence[Entity], people: People) 
             text = statement(line, meant, people)
             for one in (one for one in spoken if one in sure):
                 sure[one][line] = text
-            for one in (one for one in focus.recent if one in maybe and one not in spoken and _says_he_or_she(line)):
+            for one in (one for one in focus.recent if one in maybe and one not in spoken and says_he_or_she(line)):
                 maybe[one].append(line)
         focus.follow(spoken, people)
     return [About(entity, sure[entity.id], tuple(maybe[entity.id])) for entity in entities]
@@ -109,7 +109,7 @@ def _named(line: Line, people: People) -> list[EntityId]:
     return list(dict.fromkeys((*((author.id,) if author else ()), *people.mentions(line.text))))
 
 
-def _says_he_or_she(line: Line) -> bool:
+def says_he_or_she(line: Line) -> bool:
     return line.context.author is None and bool(_PRONOUN.search(line.text))
 
 

@@ -39,7 +39,8 @@ _NEVER = frozenset(
 _VERBS = frozenset(
     """
     is was has had will would can could says said and came went got took made gave told called left does did wants needs met may
-    cannot can't isn't won't hates likes
+    cannot can't isn't won't read ran wrote bought found lost won sang swam sold sent kept held drove flew ate drank broke fell felt
+    grew knew paid put sat spent stood taught thought wore began asked
     """.split()  # noqa: SIM905
 )
 _QUOTES = "\"“‘«'"
@@ -67,9 +68,9 @@ def find_candidates(lines: Sequence[Line], people: People) -> list[Candidate]:
     """All that a chunk may speak of, longest names first, so that a first name finds the full one before it."""
     places: defaultdict[str, list[Line]] = defaultdict(list)
     spelling: dict[str, str] = {}
-    everywhere = _certain_names(lines, people)
+    certain, plain = _certain_names(lines, people), _plain_words(lines)
     for line in lines:
-        for name in (*_names_in(line, everywhere), *_author(line)):
+        for name in (*_author(line), *_names_in(line, certain - plain, plain)):
             key = fold(name)
             spelling.setdefault(key, name)
             if line not in places[key]:
@@ -100,14 +101,18 @@ def _certain_names(lines: Sequence[Line], people: People) -> frozenset[str]:
     known = {fold(name) for entity in people for name in entity.names}
     stated = set(stated_relations(lines))
     inside = {fold(name) for line in lines for at, name in _capitalised(line.text) if at > 0}
-    lower = {word.folded for line in lines for word in words_of(line.text) if not word.capital}
     sure = known | inside | stated
-    return frozenset(sure | {name.split()[0] for name in sure}) - lower
+    return frozenset(sure | {name.split()[0] for name in sure})
 
 
-def _names_in(line: Line, certain: frozenset[str]) -> Iterator[str]:
+def _plain_words(lines: Sequence[Line]) -> frozenset[str]:
+    """What is written small somewhere: with a capital at the beginning of a sentence it is the same word."""
+    return frozenset(word.folded for line in lines for word in words_of(line.text) if not word.capital)
+
+
+def _names_in(line: Line, certain: frozenset[str], plain: frozenset[str]) -> Iterator[str]:
     for place, name in _capitalised(line.text):
-        if place > 0 or fold(name) in certain or " " in name or _acts(line.text, name):
+        if place > 0 or fold(name) in certain or " " in name or (fold(name) not in plain and _acts(line.text, name)):
             yield name
 
 
@@ -158,9 +163,10 @@ def _acts(text: str, name: str) -> bool:
     if rest[:2] in ("'s", "’s"):
         return True
     following = words_of(rest)[:1]
-    if name.casefold().endswith("ly") or not following or following[0].capital or not rest.startswith(" "):
+    if not following or following[0].capital or not rest.startswith(" "):
         return False
-    return following[0].folded in _VERBS or (following[0].folded.endswith(_VERB_ENDINGS) and not following[0].folded.endswith("ss"))
+    verb = following[0].folded
+    return verb in _VERBS or (verb.endswith(_VERB_ENDINGS) and not verb.endswith("ss") and not name.casefold().endswith("ly"))
 
 
 def _nameless(lines: Sequence[Line], named: dict[str, str], people: People) -> list[Candidate]:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from pgmem_local.graph.names import fold, name_words, words_of
 from pgmem_local.graph.people import Entity, EntityId, EntityKind, Naming, People, is_nameless, nameless
 from pgmem_local.graph.relations import compatible, is_pet, relation_word
+from pgmem_local.ports import Head
+from pgmem_local.profiles.about import NEIGHBOURS, says_he_or_she
 from pgmem_local.profiles.candidates import Candidate, find_candidates
 from pgmem_local.profiles.desk import PeopleDesk
 from pgmem_local.profiles.lines import Line, listing
@@ -21,6 +23,8 @@ from pgmem_local.prompts import load, one_line
 
 YES_NO = (" Yes", " No")
 SHOWN_LINES = 40
+NAMES_ROOM = 150
+"""Tokens kept free for the list of names."""
 SHORTEST_SHARED = 3
 """Letters that a nickname and a name begin with, or four that they end with, before anybody asks whether they are one person."""
 
@@ -44,13 +48,20 @@ class Found:
 
 def find_people(desk: PeopleDesk, lines: Sequence[Line]) -> list[Found]:
     """Whom a chunk speaks of. One call, or none where no name occurs."""
-    candidates = [one for one in find_candidates(lines, desk.people) if not all(line.asks for line in one.lines)]
+    candidates = [one for one in find_candidates(lines, desk.people) if _is_told_of(one, lines)]
     if not candidates:
         return []
     registry = _Registry(desk)
     for candidate, kind in _kinds(desk, candidates, lines):
         registry.take(candidate, kind)
     return registry.found()
+
+
+def _is_told_of(candidate: Candidate, lines: Sequence[Line]) -> bool:
+    """Whether anything is stated of somebody, and not only asked: they are named in a statement, or one with he or she follows."""
+    last = candidate.lines[-1].number
+    following = [line for line in lines if last < line.number <= last + NEIGHBOURS and says_he_or_she(line)]
+    return any(not line.asks for line in (*candidate.lines, *following))
 
 
 def _kinds(desk: PeopleDesk, candidates: Sequence[Candidate], lines: Sequence[Line]) -> list[tuple[Candidate, EntityKind]]:
@@ -78,8 +89,8 @@ def _kind(candidate: Candidate, known: Sequence[Entity], said: EntityKind | None
 def _asked(desk: PeopleDesk, named: Sequence[Candidate], lines: Sequence[Line]) -> dict[str, tuple[EntityKind | None, str | None]]:
     """Folded name -> what the model takes it for, and the relation it sees, which must be stated in words like it."""
     wanted = {line.number for one in named for line in one.lines}
-    shown = [line for line in lines if line.number in wanted][:SHOWN_LINES]
     task = load("people_names")
+    shown = _fitting(desk, task.head, [line for line in lines if line.number in wanted])
     prompt = task.ask({"lines": listing(shown), "names": ", ".join(one.label for one in named)})
     written = desk.model.write([prompt], desk.settings.naming_tokens, stop=("\n\n",))[0]
     said = " ".join(line.text for line in lines)
@@ -90,6 +101,18 @@ def _asked(desk: PeopleDesk, named: Sequence[Candidate], lines: Sequence[Line]) 
         taken = relation is not None and any(one.relation == relation for one in desk.people)
         answers[fold(match["name"].strip())] = (kind, None if taken else relation)
     return answers
+
+
+def _fitting(desk: PeopleDesk, head: Head, lines: Sequence[Line]) -> list[Line]:
+    """The first lines that the context window has room for."""
+    room = desk.model.room(head, desk.settings.naming_tokens) - NAMES_ROOM
+    shown: list[Line] = []
+    for line in lines[:SHOWN_LINES]:
+        room -= desk.model.count(line.shown) + 6
+        if room < 0:
+            break
+        shown.append(line)
+    return shown
 
 
 def _relation(rest: str, said: str) -> str | None:
@@ -154,8 +177,9 @@ class _Registry:
 
     def _is_settled(self, entity: Entity) -> bool:
         """Whether there is something to compare with: a relation to the user, or more than one turn that spoke of them."""
-        contexts = {naming.context for naming in self._found[entity.id].namings} if entity.id in self._found else set()
-        contexts |= {source for fact in self._desk.people.facts(entity.id) for source in fact.sources} if entity.id in self._desk.people else set()
+        found = self._found.get(entity.id)
+        known = self._desk.people.facts(entity.id) if entity.id in self._desk.people else []
+        contexts = {source for fact in known for source in fact.sources} | {one.context for one in (found.namings if found else ())}
         return entity.relation is not None or len(contexts) > 1
 
     def _apart(self, candidate: Candidate, entity: Entity) -> bool:

@@ -26,10 +26,12 @@ SAME_SHARE = 0.8
 """Share of a sentence's words that a sentence of the profile must hold for it to be left out."""
 LONGEST_SENTENCE = 30
 KNOWN_WORDS = 60
+KNOWN_ROOM = 200
+"""Tokens kept free for what is known of the entity already."""
 
 _LINE = re.compile(r"^\W*(?:(?P<number>\d{1,3})[.):]\s+)?(?P<text>.+)$")
 _DENIES = re.compile(r"\b(not|no|never|nobody|nothing|without|cannot|hardly)\b|n['’]t\b", re.IGNORECASE)
-_FIRST_PERSON = re.compile(r"\b(I|me|my|mine|we|our|us)\b")
+_FIRST_PERSON = re.compile(r"\b(I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|[Oo]ur|us)\b")
 
 
 def prompt_for(desk: PeopleDesk, about: About) -> Prompt:
@@ -45,7 +47,15 @@ def prompt_for(desk: PeopleDesk, about: About) -> Prompt:
 
 
 def _shown(desk: PeopleDesk, about: About) -> list[Line]:
-    return about.lines[: desk.settings.lines_a_call]
+    """The lines of one call: as many as were asked for and the context window has room for."""
+    room = desk.model.room(load("people_profile").head, desk.settings.profile_tokens) - KNOWN_ROOM
+    shown: list[Line] = []
+    for line in about.lines[: desk.settings.lines_a_call]:
+        room -= desk.model.count(line.shown) + 6
+        if room < 0:
+            break
+        shown.append(line)
+    return shown
 
 
 def read_lines(desk: PeopleDesk, written: str, about: About) -> list[tuple[Line, str]]:
