@@ -25,6 +25,7 @@ from pgmem_local.construction.extract import Reading, Said
 from pgmem_local.construction.judge import judge_for
 from pgmem_local.construction.pair import by_time
 from pgmem_local.control import erasing, statements
+from pgmem_local.control import people as registry
 from pgmem_local.control.erasing import Receipt
 from pgmem_local.control.forgetting import ForgetPlan, Selection
 from pgmem_local.control.history import History, tell_history
@@ -33,6 +34,8 @@ from pgmem_local.conversing import reply
 from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.edges import EvidenceEdge
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, State
+from pgmem_local.graph.people import Entity
+from pgmem_local.graph.timeline import Event, timeline
 from pgmem_local.lesson import Lesson, PeopleLesson
 from pgmem_local.ports import ChatModel, Embedder, Message, Spent
 from pgmem_local.profiles.desk import PeopleDesk
@@ -44,7 +47,7 @@ from pgmem_local.retrieval.query import ask_query
 from pgmem_local.retrieval.search import search
 from pgmem_local.retrieval.serialise import serialise
 from pgmem_local.settings import Settings
-from pgmem_local.store.people import PeopleVectors
+from pgmem_local.store.people import PeopleVectors, Undone
 from pgmem_local.store.sqlite import Added, Arrival, MemoryStore
 from pgmem_local.store.vectors import VectorIndexes
 
@@ -453,6 +456,42 @@ class PersonaMemory:
         last act was a forgetting, and StoreBusy while something is being learned."""
         with self._lock:
             return statements.undo(self)
+
+    # ---------------------------------------------------------------- others
+
+    def person(self, name: str) -> Entity:
+        """Whom a name or an id means. Raises UnknownEntity, which says who else may be meant."""
+        with self._lock:
+            self.refresh()
+            return registry.find(self.people, name)
+
+    def merge_people(self, kept: str, other: str) -> Entity:
+        """Make one entity of two. Raises UnknownEntity, or StoreBusy while something is being learned."""
+        with self._lock:
+            return registry.merge(self, kept, other)
+
+    def split_person(self, name: str, contexts: Sequence[NodeId], called: str | None = None) -> Entity:
+        """Make another entity of what is known from these Contexts alone. Raises as `merge_people` does."""
+        with self._lock:
+            return registry.split(self, name, contexts, called)
+
+    def rename_person(self, name: str, called: str | None) -> Entity:
+        """Call an entity what its owner calls it; None gives it back the name that was heard. Raises as `merge_people` does."""
+        with self._lock:
+            return registry.rename(self, name, called)
+
+    def undo_people(self) -> Undone | None:
+        """Take back the last merge, split or rename; None where there is none."""
+        with self._lock:
+            return registry.undo(self)
+
+    def timeline(self, name: str | None = None) -> list[Event]:
+        """What happened when, oldest first: of everybody, or of one entity. Raises UnknownEntity."""
+        with self._lock:
+            self.refresh()
+            return timeline(self.graph, self.people, registry.find(self.people, name).id if name else None)
+
+    # ---------------------------------------------------------------- forgetting
 
     def plan_forgetting(self, selection: Selection) -> ForgetPlan:
         """What would go, and what that would change; nothing is changed yet. Raises UnknownNode for an id that is not there."""

@@ -17,6 +17,7 @@ from pgmem_local import __version__
 from pgmem_local.cli.bench import bench_app
 from pgmem_local.cli.models import models_app
 from pgmem_local.cli.options import DAY, AsJson, Home, Keyring, MaxMinutes, ModelName, NewPassphrase, Profile, Where, Zone
+from pgmem_local.cli.people import people_app
 from pgmem_local.errors import PGMemError
 
 EXIT_CODES = (
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.add_typer(models_app)
 app.add_typer(bench_app)
+app.add_typer(people_app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -178,6 +180,22 @@ def why(
     from pgmem_local.cli.look import show_reasons
 
     show_reasons(identifier, Where(home, profile), as_json)
+
+
+@app.command()
+def timeline(
+    name: Annotated[str | None, typer.Argument(help="Somebody you speak of; else everything.", show_default=False)] = None,
+    home: Home = None,
+    profile: Profile = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Show what happened when, oldest first: your days and those of the people you speak of, or one of them.
+
+    Example: pgmem timeline Ana
+    """
+    from pgmem_local.cli.persons import show_timeline
+
+    show_timeline(name, Where(home, profile), as_json)
 
 
 @app.command()

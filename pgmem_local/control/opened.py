@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from pgmem_local.construction.annotate import Annotator
+from pgmem_local.graph.people import People
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import ChatModel
 from pgmem_local.settings import Settings
@@ -17,6 +18,7 @@ class Opened(Protocol):
     store: MemoryStore
     settings: Settings
     graph: PersonaGraph
+    people: People
     vectors: VectorIndexes
 
     @property

@@ -9,13 +9,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgmem_local.dates import sentences
 from pgmem_local.graph.nodes import Context
 from pgmem_local.prompts import one_line
 
 LONGEST = 60
 """Words of a sentence as it is shown to the model; what is longer was rather pasted than said."""
 
-_END = re.compile(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)[\"'”’)\]]*\s+|(?<=[。！？])|\n+")
 _QUESTION = re.compile(
     r"\?[\"'”’)\]]*$|^(how|what|why|could|can|should|would) (do|does|did|can|could|should|is|are|was|to|would|will|you|i|we)\b",
     re.IGNORECASE,
@@ -45,6 +45,5 @@ def listing(lines: Sequence[Line]) -> str:
 
 def lines_of(contexts: Sequence[Context]) -> list[Line]:
     """The sentences of a chunk in their order, numbered from one."""
-    sentences = [(one_line(part), context) for context in contexts for part in _END.split(context.text)]
-    spoken = [(text, context) for text, context in sentences if any(map(str.isalnum, text))]
+    spoken = [(text, context) for context in contexts for text in sentences(context.text)]
     return [Line(number, text, context, bool(_QUESTION.search(text))) for number, (text, context) in enumerate(spoken, 1)]

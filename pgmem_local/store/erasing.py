@@ -14,6 +14,7 @@ from pgmem_local.erasure import Erased, Erasure
 from pgmem_local.graph.edges import Judgement
 from pgmem_local.graph.nodes import Kind, NodeId
 from pgmem_local.store import rows
+from pgmem_local.store.people_rows import forget_people_sources
 
 _KEPT_TABLES = ("meta", "counters", "sweeps")
 """What a memory keeps even when everything is forgotten: numbers are never given twice."""
@@ -82,6 +83,7 @@ def _erase_nodes(connection: sqlite3.Connection, identifiers: Sequence[NodeId]) 
         for one in identifiers
         for row in connection.execute("SELECT chunk FROM contexts WHERE node = ?", (one,))
     }
+    forget_people_sources(connection, identifiers)
     connection.executemany("DELETE FROM nodes WHERE id = ?", ((one,) for one in identifiers))
     connection.executemany(
         "DELETE FROM chunks WHERE id = ? AND id NOT IN (SELECT chunk FROM contexts)", ((chunk,) for chunk in sorted(chunks))

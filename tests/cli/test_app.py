@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pgmem_local.cli.app import EXIT_CODES, app, main
 from tests.cli.conftest import Shell
 
-COMMANDS = ("ingest", "ask", "recall", "me", "why", "stats", "chat")
+COMMANDS = ("ingest", "ask", "recall", "me", "why", "stats", "timeline", "chat")
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:

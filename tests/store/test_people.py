@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pgmem_local.dates import Grain
+from pgmem_local.erasure import Erasure
 from pgmem_local.errors import StoreBusy, StoreError, UnknownEntity
 from pgmem_local.graph.nodes import NodeId
 from pgmem_local.graph.people import Entity, EntityId, EntityKind, Fact, FactId, FactKind, Naming, Profile, Sentence
@@ -128,6 +129,19 @@ def test_short_name_that_goes_takes_no_longer_word_along(store: MemoryStore) -> 
     store.land(Lesson(people=people))
     forget(store, C1)
     assert [fact.id for fact in store.people.load().all_facts()] == ["f3"]
+
+
+def test_erasing_a_turn_erases_the_name_that_it_alone_gave(store: MemoryStore) -> None:
+    store.erase(Erasure(removed=(C1,)))
+    people = store.people.load()
+    assert [entity.name for entity in people] == ["the user's flatmate"]
+    assert people.all_facts(current=False) == []
+
+
+def test_erasing_everything_leaves_nobody(store: MemoryStore) -> None:
+    store.erase(Erasure(everything=True))
+    assert len(store.people.load()) == 0
+    assert store.people.vectors().profiles(vector("Toby")) == {}
 
 
 def test_integrity_holds_after_forgetting(store: MemoryStore) -> None:
