@@ -36,12 +36,22 @@ def convert(place: Place, old: str | None, new: str | None) -> None:
         raise StoreError(f"there is no memory in {place.folder}; begin one with `pgmem ingest FILE`")
     with learning_lock(place.learning_lock):
         discard(new_file(place))
-        with _only_connection(place.database, old) as connection:
-            private_file(new_file(place))
-            _copy(connection, new_file(place), new)
-            _verify(new_file(place), new)
-            freed = _swap(place)
+        try:
+            freed = _replaced(place, old, new)
+        except OSError as error:
+            raise StoreError(f"{place.folder} could not be converted ({error.strerror}); it is as it was, free some space") from error
+        finally:
+            discard(new_file(place))  # gone where it has taken its place
         _overwrite_and_close(freed)
+
+
+def _replaced(place: Place, old: str | None, new: str | None) -> int:
+    """Make the copy and put it in place; the descriptor of the file that was there."""
+    with _only_connection(place.database, old) as connection:
+        private_file(new_file(place))
+        _copy(connection, new_file(place), new)
+        _verify(new_file(place), new)
+        return _swap(place)
 
 
 def open_database(place: Place, busy_seconds: float, prompt: Callable[[], str] | None = None) -> Database:

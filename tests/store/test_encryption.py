@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import subprocess
@@ -170,9 +171,7 @@ def test_copy_that_is_not_the_same_takes_no_ones_place(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("step", ["_copy", "_verify", "_swap"])
-def test_failure_at_any_step_leaves_the_memory_and_the_next_opening_sweeps_the_copy(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failure_at_any_step_leaves_the_memory_and_no_copy(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = begun(tmp_path, 3)
     convert(place, None, SECRET)
     real: Callable[..., object] = getattr(encryption, step)
@@ -180,13 +179,20 @@ def test_failure_at_any_step_leaves_the_memory_and_the_next_opening_sweeps_the_c
     def fails(*arguments: object) -> None:
         if step != "_swap":
             real(*arguments)
-        raise KeyboardInterrupt
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(encryption, step, fails)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(StoreError, match="as it was, free some space"):
         convert(place, SECRET, None)
     monkeypatch.undo()
-    assert encryption.new_file(place).exists(), "the plain copy is there"
+    assert not encryption.new_file(place).exists()
+    assert len(texts(tmp_path)) == 6
+
+
+def test_plain_copy_that_a_dead_process_left_goes_with_the_next_opening(tmp_path: Path) -> None:
+    place = begun(tmp_path, 3)
+    convert(place, None, SECRET)
+    encryption.new_file(place).write_text(CANARIES[0], encoding="utf-8")
     assert len(texts(tmp_path)) == 6
     assert not encryption.new_file(place).exists()
 
