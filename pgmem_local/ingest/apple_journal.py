@@ -22,6 +22,8 @@ from pgmem_local.ingest.text_files import require_utf8, text_files
 
 _ENDINGS = (".html", ".htm")
 _HEADER = re.compile(rb"<div\s{1,20}class\s?=\s?[\"']?pageHeader\b")
+_LONGEST_PAGE = 4 * 1024 * 1024
+_MOST_MARKS = 1000
 _COLLECTED = "the app's questions, places, photos and other things collected: left out"
 _PARTS = ("pageHeader", "title", "bodyText", "reflectionPrompt", "assetGrid")
 _BODY = "bodyText"
@@ -80,11 +82,15 @@ class Page:
 
 
 def read_page(html: str) -> Page:
-    """Raises Rejected where the parser gives up."""
+    """Raises Rejected where the parser gives up, or would take hours: it looks for the end of each mark to the end of the page."""
+    if len(html) > _LONGEST_PAGE or any(html.count(mark) > _MOST_MARKS for mark in ("<!", "<?")):
+        raise Rejected("no page of Apple Journal: too long, or full of declarations")
+    marked_up = html.rfind(">") + 1
     parser = _PageParser()
     try:
-        parser.feed(html)
+        parser.feed(html[:marked_up])
         parser.close()
+        parser.handle_data(html[marked_up:])
     except AssertionError:  # how html.parser of Python 3.10 to 3.13 meets some declarations that end nowhere
         raise Rejected("not readable as HTML; export it again") from None
     title, body = parser.said("title"), parser.said(_BODY)

@@ -24,7 +24,7 @@ from pgmem_local.ingest.written_days import day_in_name, is_day
 _ENDINGS = (".txt", ".text")
 _LINES_LOOKED_AT = 50
 _ROUND_A_DATE = "#=*_~-–—[](): .\t"
-_LABEL = re.compile(r"\s*(?:date|datum|fecha|data|dato|päivä)\s*:\s*", re.I)
+_LABEL = re.compile(r"\A\s*(?:date|datum|fecha|data|dato|päivä)\s*:\s*", re.I)
 _BEGINS_WITH_DATE = re.compile(
     r"\s*\[?(?P<date>(?:\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4})"
     r"(?:[T ,]{1,2}\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\.?)?)?)(?:\]\s*|\s*:\s+|\s+[-–—]\s+|\t\s*)(?P<rest>\S.*)",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 
@@ -98,6 +100,13 @@ def test_markup_the_parser_gives_up_on_is_rejected() -> None:
 def test_scripts_and_unclosed_parts_do_not_become_words() -> None:
     html = '<div class="pageHeader">1 May 2024</div><script>steal()</script><div class="assetGrid"><div>Mom<div class="title">T</div>Body'
     assert read_page(html).text == "T\n\nBody"
+
+
+@pytest.mark.parametrize("piece", ["<a ", "<div class='", "<!--", "<![CDATA[", "</", "<?", "&#", "<p>", "<a x=\"'>"])
+def test_hostile_markup_takes_no_time(piece: str) -> None:
+    start = time.process_time()
+    assert_laws(APPLE_JOURNAL, {"Entries/a.html": page() + piece.encode() * 30_000})
+    assert time.process_time() - start < 20, "what grows with the square of the length takes minutes here"
 
 
 @given(mutated(page()))

@@ -168,11 +168,11 @@ def test_a_folder_of_empty_notes_is_an_error() -> None:
 
 
 def test_hostile_nesting_takes_no_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for piece in ("[[", "![[", "![", "<!--", "%% ", "```a\n", "> ", "# ", "(a::", "~~~~\n"):
         assert notes_of("x.md", piece * 50_000)
         read({"2024-09-15.md": "word " + piece * 50_000})
-    assert time.perf_counter() - start < 30, "what grows with the square of the length takes minutes here"
+    assert time.process_time() - start < 30, "what grows with the square of the length takes minutes here"
 
 
 @given(mutated(DAILY))
