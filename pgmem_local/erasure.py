@@ -19,6 +19,7 @@ class Erasure:
     pending_again: Contexts to be learned once more. redated: nodes whose time was that of a source that goes.
     bridges: shifts from what a removed node had replaced to what replaced that node.
     traces: patterns of words to be taken out of the files beside the database. everything: the whole memory goes.
+    files: paths to be forgotten as well. terms: those of the patterns that the owner named; no text about others may hold them.
     """
 
     removed: tuple[NodeId, ...] = ()
@@ -28,12 +29,14 @@ class Erasure:
     redated: Mapping[NodeId, Moment | None] = field(default_factory=dict)
     bridges: tuple[Judgement, ...] = ()
     traces: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
     everything: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Erased:
-    """Rows that went."""
+    """Rows that went: nodes by kind, pairs judged, vectors, and of what is known of others entities, facts and sentences."""
 
     contexts: int
     states: int
@@ -41,3 +44,6 @@ class Erased:
     traits: int
     judgements: int
     vectors: int
+    entities: int = 0
+    facts: int = 0
+    sentences: int = 0

@@ -24,18 +24,21 @@ from pgmem_local.construction.desk import Desk
 from pgmem_local.construction.extract import Reading, Said
 from pgmem_local.construction.judge import judge_for
 from pgmem_local.construction.pair import by_time
-from pgmem_local.control import erasing, statements
+from pgmem_local.control import erasing, safekeeping, statements
 from pgmem_local.control import people as registry
 from pgmem_local.control.erasing import Receipt
 from pgmem_local.control.forgetting import ForgetPlan, Selection
 from pgmem_local.control.history import History, tell_history
-from pgmem_local.conversation import Exchange, Moment
+from pgmem_local.control.safekeeping import Kept
+from pgmem_local.conversation import Exchange, Moment, Turn
 from pgmem_local.conversing import reply
 from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.edges import EvidenceEdge
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, State
 from pgmem_local.graph.people import Entity
 from pgmem_local.graph.timeline import Event, timeline
+from pgmem_local.ingest.secrets import mask_secrets
+from pgmem_local.ingest.untrusted import clean
 from pgmem_local.lesson import Lesson, PeopleLesson
 from pgmem_local.ports import ChatModel, Embedder, Message, Spent
 from pgmem_local.profiles.desk import PeopleDesk
@@ -85,6 +88,10 @@ class Construction(Protocol):
 
 def _now() -> Moment:
     return Moment.of(datetime.now().astimezone())
+
+
+def _said_now(text: str) -> Exchange:
+    return Exchange(Turn(mask_secrets(clean(text)).text, _now()))
 
 
 Failures = dict[NodeId | int, ModelError]
@@ -203,13 +210,18 @@ class PersonaMemory:
 
     # ---------------------------------------------------------------- observing and learning
 
-    def observe(self, exchanges: Sequence[Exchange]) -> Added:
-        """Store exchanges as pending Contexts; those already known change nothing and need no model."""
+    def observe(self, said: str | Sequence[str | Exchange], file: Path | str | None = None) -> Added:
+        """Store exchanges as pending Contexts; those already known change nothing and need no model.
+
+        A string is something the owner says now. `file` is where the exchanges were read, so that it can be forgotten as a whole.
+        """
+        exchanges = [one if isinstance(one, Exchange) else _said_now(one) for one in ([said] if isinstance(said, str) else said)]
         with self._lock:
             known = self.store.known_keys(exchange.key for exchange in exchanges)
             fresh = [exchange for exchange in exchanges if exchange.key not in known]
             notes = iter(self.annotator.annotate([exchange.said.text for exchange in fresh]) if fresh else [])
-            added = self.store.add([self._arrival(exchange, exchange.key in known, notes) for exchange in exchanges])
+            arrivals = [self._arrival(exchange, exchange.key in known, notes) for exchange in exchanges]
+            added = self.store.add(arrivals, str(file) if file is not None else None)
             self._take_in([self.store.node(identifier) for identifier in added.new])
             self._follow_own_writes(1 if added.new and not added.completed else 0)
             return added
@@ -498,8 +510,20 @@ class PersonaMemory:
         with self._lock:
             return erasing.plan(self, selection)
 
-    def forget(self, plan: ForgetPlan) -> Receipt:
-        """Remove what was selected and every trace of it under this profile's folder. What came in since the plan was made and is meant
+    def forget(self, wanted: ForgetPlan | Selection) -> Receipt:
+        """Remove what was selected and every trace of it under this profile's folder. What came in since a plan was made and is meant
         by it goes too. Raises StoreBusy while something is being learned."""
         with self._lock:
-            return erasing.forget(self, plan.selection, _now())
+            return erasing.forget(self, wanted.selection if isinstance(wanted, ForgetPlan) else wanted, _now())
+
+    def backup(self, path: Path | str) -> Kept:
+        """Copy the memory into one new file, and check the copy. Raises StoreError."""
+        with self._lock:
+            return safekeeping.backup(self, Path(path))
+
+    def restore(self, path: Path | str) -> Kept:
+        """Put a backup in the place of the memory, once it is checked to be whole. Raises StoreError, and StoreBusy while something is
+        being learned; the memory is as it was then."""
+        with self._lock:
+            self._accepted = False
+            return safekeeping.restore(self, Path(path))

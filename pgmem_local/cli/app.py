@@ -15,6 +15,7 @@ import typer
 
 from pgmem_local import __version__
 from pgmem_local.cli.bench import bench_app
+from pgmem_local.cli.control import add_control
 from pgmem_local.cli.models import models_app
 from pgmem_local.cli.options import DAY, AsJson, Home, Keyring, MaxMinutes, ModelName, NewPassphrase, Profile, Where, Zone
 from pgmem_local.cli.people import people_app
@@ -287,3 +288,6 @@ def chat(home: Home = None, profile: Profile = "default", model: ModelName = Non
     from pgmem_local.cli.chat import chat_with_memory
 
     raise typer.Exit(chat_with_memory(Where(home, profile, model)))
+
+
+add_control(app)

@@ -6,8 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from math import inf
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -118,7 +119,8 @@ def take_in(memory: PersonaMemory, paths: Paths, rejects: RejectsFile, progress:
     intake = Intake(paths)
     try:
         for batch in _batches(paths):
-            intake.add(memory.observe([exchange for _, exchange, _ in batch]))
+            for path, items in groupby(batch, key=itemgetter(0)):
+                intake.add(memory.observe([exchange for _, exchange, _ in items], path.absolute()))
             progress.stored(intake.entries, batch[-1][2])
     except IngestError as error:
         if not paths.rejected or rejects.path is None:

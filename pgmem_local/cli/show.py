@@ -72,9 +72,12 @@ def citation(console: Console, cited: Citation, about: str) -> None:
         line(console, f"  [{cited.node.id}] and {len(quotes) - QUOTES_SHOWN} lines more: pgmem why {cited.node.id}", "dim")
 
 
-def node_line(node: Node) -> str:
-    priority = f"  {node.priority.value} priority" if isinstance(node, State) else ""
-    return f"{node.id}  {day(node.moment)}{priority}  {flat(node.text)}"
+def node_line(node: Node, pinned: bool = False) -> str:
+    """A node with its marks: pinned, your words, or the priority of what was inferred."""
+    marks = ["pinned"] if pinned else []
+    if isinstance(node, State):
+        marks.append("your words" if node.stated else f"{node.priority.value} priority")
+    return "  ".join([node.id, day(node.moment), *marks, flat(node.text)])
 
 
 def by_status(console: Console, found: Iterable[Entry]) -> None:
@@ -90,7 +93,7 @@ def by_status(console: Console, found: Iterable[Entry]) -> None:
 def _standing(entry: Entry) -> str:
     if entry.status is Status.CHANGED:
         (newer,) = entry.replaced_by
-        return f"{node_line(entry.node)} -> on {day(newer.moment)} {newer.id}: {flat(newer.text)}"
+        return f"{node_line(entry.node, entry.ranked.pinned)} -> on {day(newer.moment)} {newer.id}: {flat(newer.text)}"
     against = [f"against it {node.id}: {flat(node.text)}" for node in entry.contradicted_by]
     against += [f"replaced on {day(node.moment)} by {node.id}: {flat(node.text)}" for node in entry.replaced_by]
-    return node_line(entry.node) + "".join(f"\n      {remark}" for remark in against)
+    return node_line(entry.node, entry.ranked.pinned) + "".join(f"\n      {remark}" for remark in against)

@@ -57,7 +57,7 @@ def timestamp(moment: Moment | None) -> str | None:
 def node_value(node: Node) -> dict[str, Any]:
     value: dict[str, Any] = {"id": node.id, "kind": node.kind.value, "timestamp": timestamp(node.moment), "text": node.text}
     if isinstance(node, State):
-        value |= {"priority": node.priority.value, "polarity": node.polarity.value}
+        value |= {"priority": node.priority.value, "polarity": node.polarity.value, "stated": node.stated}
     return value
 
 
@@ -66,6 +66,7 @@ def entry_value(entry: Entry) -> dict[str, Any]:
     return {
         **node_value(entry.node),
         "status": entry.status.value,
+        "pinned": ranked.pinned,
         "phi": round(ranked.phi, 4),
         "validity": round(ranked.validity, 4),
         "psi": round(ranked.psi, 4),

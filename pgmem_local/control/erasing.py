@@ -40,8 +40,8 @@ class Swept:
 class Receipt:
     """What a forgetting removed, row by row and file by file.
 
-    rewritten: Episodes told anew from what stays. to_rebuild: those the next learning tells anew. read_again: lines that the next
-    learning reads again.
+    entities, facts, sentences: what was known of others. rewritten: Episodes told anew from what stays. to_rebuild: those that the next
+    learning tells anew. read_again: lines that the next learning reads again. files: derived files, which are made again.
     """
 
     contexts: int
@@ -50,6 +50,9 @@ class Receipt:
     traits: int
     judgements: int
     vectors: int
+    entities: int
+    facts: int
+    sentences: int
     rewritten: int
     to_rebuild: int
     read_again: int
@@ -111,7 +114,9 @@ def _erasure(memory: Opened, found: ForgetPlan) -> Erasure:
         found.redated,
         found.bridges,
         found.traces,
+        traces.patterns(found.selection.text, found.selection.entity, ()),
         found.selection.everything,
+        found.files,
     )
 
 
@@ -147,6 +152,9 @@ def _receipt(found: ForgetPlan, erased: Erased, swept: Swept) -> Receipt:
         erased.traits,
         erased.judgements,
         erased.vectors,
+        erased.entities,
+        erased.facts,
+        erased.sentences,
         anew - to_rebuild,
         to_rebuild,
         len(found.pending_again),

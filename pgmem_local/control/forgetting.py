@@ -71,7 +71,7 @@ class ForgetPlan:
     """What goes, what is rewritten, and what that does to the rest.
 
     holds_again: notes that nothing replaces any more. traces: patterns of words to be taken out of the files beside the database.
-    judgements: pairs judged of which a node goes. reject_lines, history_lines: entries of those files that go.
+    files: paths that go too. judgements: pairs judged of which a node goes. reject_lines, history_lines: entries of those files that go.
     """
 
     selection: Selection
@@ -82,6 +82,7 @@ class ForgetPlan:
     bridges: tuple[Judgement, ...] = ()
     holds_again: tuple[Node, ...] = ()
     traces: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     judgements: int = 0
     reject_lines: int = 0
     history_lines: int = 0
@@ -116,6 +117,7 @@ def plan_forgetting(
         tuple(_bridges(graph, fall.gone)),
         tuple(_holding_again(graph, fall.gone)),
         patterns(selection.text, selection.entity, removed),
+        _whole_files(selection, files),
         graph.judged_pairs(fall.gone),
     )
 
@@ -153,6 +155,14 @@ def _is_between(node: Node, since: date | None, until: date | None) -> bool:
 def _is_from(paths: frozenset[str], source: str) -> bool:
     """Whether a line came from this file and from no other."""
     return bool(paths) and all(path == source or re.split(r"[\\/]", path)[-1] == source for path in paths)
+
+
+def _whole_files(selection: Selection, files: Mapping[NodeId, frozenset[str]]) -> tuple[str, ...]:
+    """The files meant as a whole: of them nothing stays but lines that are found elsewhere too."""
+    if selection.source is None or selection != Selection(source=selection.source):
+        return ()
+    paths = {path for found in files.values() for path in found}
+    return tuple(sorted(path for path in paths if _is_from(frozenset({path}), selection.source)))
 
 
 def _texts(node: Node) -> list[str]:

@@ -9,14 +9,17 @@ import sqlite3
 import threading
 import time
 import unicodedata
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from pgmem_local.errors import StoreBusy, StoreError, WrongPassphrase
-from pgmem_local.store.cipher import connect, database_errors
+from pgmem_local.store.cipher import connect, database_errors, is_encrypted
 from pgmem_local.store.place import private_file
 from pgmem_local.store.schema import check_version, migrate
+
+Result = TypeVar("Result")
 
 
 class Database:
@@ -28,6 +31,7 @@ class Database:
     def __init__(self, path: Path, wal: bool, busy_seconds: float, passphrase: str | None = None) -> None:
         self._path = path
         self.encrypted = passphrase is not None
+        self._passphrase = passphrase
         self._busy_seconds = busy_seconds
         self._lock = threading.RLock()
         private_file(path)  # SQLite gives -wal and -shm the rights of the database itself
@@ -103,6 +107,32 @@ class Database:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def copy_to(self, path: Path, count: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Write all there is into another database file, one file alone, with the same passphrase; what `count` says of it."""
+        with self.read() as connection, explained(path, self.encrypted):
+            with closing(connect(path, self._busy_seconds, self._passphrase)) as target:
+                connection.backup(target)
+                target.execute("PRAGMA journal_mode = delete")
+            return count(connection)
+
+    def beside(self, path: Path) -> Database:
+        """Another database with the same passphrase: a copy of this one."""
+        if is_encrypted(path) is not self.encrypted:
+            kind = "encrypted" if is_encrypted(path) else "not encrypted"
+            raise StoreError(f"{path} is {kind}, and the memory is the opposite; `pgmem encrypt` and `pgmem decrypt` make them alike")
+        return Database(path, wal=False, busy_seconds=self._busy_seconds, passphrase=self._passphrase)
+
+    def take_over(self, path: Path) -> None:
+        """Put what another database file holds in the place of all there is, at once. Raises StoreBusy where a reader does not end."""
+        deadline = time.monotonic() + self._busy_seconds
+
+        def progress(status: int, remaining: int, total: int) -> None:
+            if remaining and time.monotonic() > deadline:
+                raise StoreBusy("another process does not stop reading this memory; end it and try again")
+
+        with self._lock, self._explained(), closing(connect(path, self._busy_seconds, self._passphrase)) as source:
+            source.backup(self._connection, progress=progress)
 
     def scrub(self) -> None:
         """Leave nothing of deleted rows on free pages or in the log: rewrite the file, empty the log. Raises StoreBusy where another

@@ -6,19 +6,24 @@ the write-ahead log is overwritten by `Database.scrub`; until that is done the n
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from pgmem_local.conversation import Moment
 from pgmem_local.erasure import Erased, Erasure
 from pgmem_local.graph.edges import Judgement
-from pgmem_local.graph.nodes import Kind, NodeId
+from pgmem_local.graph.nodes import Kind, NodeId, kind_of
 from pgmem_local.store import rows
 from pgmem_local.store.people_rows import forget_people_sources
+from pgmem_local.words import keywords
 
 _KEPT_TABLES = ("meta", "counters", "sweeps")
 """What a memory keeps even when everything is forgotten: numbers are never given twice."""
 _DUE = "sweep_due"
+_TABLES = ("judgements", "vectors", "entities", "facts", "profile_sentences")
+_PEOPLE_TEXTS = {"facts": ("fact_sources", "fact"), "profile_sentences": ("sentence_sources", "sentence")}
+"""Texts about others, and which Contexts each rests on."""
 
 
 def erase(connection: sqlite3.Connection, erasure: Erasure) -> Erased:
@@ -27,6 +32,8 @@ def erase(connection: sqlite3.Connection, erasure: Erasure) -> Erased:
     if erasure.everything:
         _erase_everything(connection)
     else:
+        _erase_people(connection, [one for one in erasure.removed if kind_of(one) is Kind.CONTEXT], erasure.terms)
+        connection.executemany("DELETE FROM files WHERE path = ?", ((path,) for path in erasure.files))
         _erase_nodes(connection, erasure.removed)
         _read_again(connection, erasure.pending_again)
         _reopen(connection, erasure.reopened)
@@ -41,6 +48,9 @@ def erase(connection: sqlite3.Connection, erasure: Erasure) -> Erased:
         traits=gone[Kind.TRAIT.value],
         judgements=gone["judgements"] + len(erasure.bridges),
         vectors=gone["vectors"],
+        entities=gone["entities"],
+        facts=gone["facts"],
+        sentences=gone["profile_sentences"],
     )
 
 
@@ -77,13 +87,44 @@ def _erase_everything(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM meta WHERE key <> 'revision'")
 
 
+def _erase_people(connection: sqlite3.Connection, contexts: Sequence[NodeId], terms: Sequence[str]) -> None:
+    """What is known of others from these Contexts alone, or in words that only these hold, or that holds a forgotten term."""
+    for table, (links, owner) in _PEOPLE_TEXTS.items():
+        mixed = dict.fromkeys(
+            row[0] for one in contexts for row in connection.execute(f"SELECT {owner} FROM {links} WHERE context = ?", (one,))
+        )
+        doomed = [one for one in mixed if _says_what_is_lost(connection, table, links, owner, one, contexts)]
+        doomed += [row["id"] for row in connection.execute(f"SELECT id, text FROM {table}") if _holds(row["text"], terms)]
+        connection.executemany(f"DELETE FROM {table} WHERE id = ?", ((one,) for one in doomed))
+    for table in ("entities", "entity_log"):
+        named = connection.execute(f"SELECT id, own_name FROM {table} WHERE own_name IS NOT NULL").fetchall()
+        renamed = [(row["id"],) for row in named if _holds(row["own_name"], terms)]
+        connection.executemany(f"UPDATE {table} SET own_name = NULL WHERE id = ?", renamed)
+    forget_people_sources(connection, contexts)
+
+
+def _says_what_is_lost(
+    connection: sqlite3.Connection, table: str, links: str, owner: str, one: object, contexts: Sequence[NodeId]
+) -> bool:
+    """Whether a text holds a word of a Context that goes and of none that stays."""
+    text = connection.execute(f"SELECT text FROM {table} WHERE id = ?", (one,)).fetchone()["text"]
+    said: dict[bool, str] = {True: "", False: ""}
+    for row in connection.execute(f"SELECT id, text FROM {links} JOIN nodes ON id = context WHERE {owner} = ?", (one,)):
+        said[row["id"] in contexts] += f"{row['text']}\n"
+    return bool(keywords(text) & keywords(said[True]) - keywords(said[False]))
+
+
+def _holds(text: str, terms: Sequence[str]) -> bool:
+    folded = " ".join(text.casefold().split())
+    return any(re.search(term, folded) for term in terms)
+
+
 def _erase_nodes(connection: sqlite3.Connection, identifiers: Sequence[NodeId]) -> None:
     chunks = {
         row["chunk"]
         for one in identifiers
         for row in connection.execute("SELECT chunk FROM contexts WHERE node = ?", (one,))
     }
-    forget_people_sources(connection, identifiers)
     connection.executemany("DELETE FROM nodes WHERE id = ?", ((one,) for one in identifiers))
     connection.executemany(
         "DELETE FROM chunks WHERE id = ? AND id NOT IN (SELECT chunk FROM contexts)", ((chunk,) for chunk in sorted(chunks))
@@ -122,4 +163,4 @@ def _bridge(connection: sqlite3.Connection, judgements: Sequence[Judgement]) -> 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int]:
     counts = {kind.value: 0 for kind in Kind} | dict(connection.execute("SELECT kind, count(*) FROM nodes GROUP BY kind").fetchall())
-    return counts | {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("judgements", "vectors")}
+    return counts | {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in _TABLES}

@@ -23,7 +23,7 @@ from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.lesson import Lesson
 from pgmem_local.ports import Spent, Vectors
 from pgmem_local.settings import ConstructionSettings
-from pgmem_local.store import acts, chunks, embeddings, erasing, integrity, rows
+from pgmem_local.store import acts, chunks, copies, embeddings, erasing, integrity, rows
 from pgmem_local.store.database import Database, folded
 from pgmem_local.store.embeddings import VectorRows, VectorSpace
 from pgmem_local.store.encryption import drop_leftover, open_database
@@ -111,8 +111,9 @@ class MemoryStore:
 
     # Turns come in
 
-    def add(self, arrivals: Sequence[Arrival]) -> Added:
-        """Store what is new as pending Contexts, all or nothing. An exchange that is known changes no row."""
+    def add(self, arrivals: Sequence[Arrival], file: str | None = None) -> Added:
+        """Store what is new as pending Contexts, all or nothing, and from which file it came. An exchange that is known from the same
+        place changes no row."""
         new: list[NodeId] = []
         completed = 0
         with self._database.write() as connection:
@@ -121,6 +122,8 @@ class MemoryStore:
                     new.append(self._add_context(connection, arrival))
                 elif _complete(connection, arrival.exchange):
                     completed += 1
+            if file is not None:
+                acts.note_file(connection, file, [arrival.exchange.key for arrival in arrivals])
         return Added(tuple(new), len(arrivals) - len(new) - completed, completed)
 
     def _add_context(self, connection: sqlite3.Connection, arrival: Arrival) -> NodeId:
@@ -232,11 +235,6 @@ class MemoryStore:
         with self._database.read() as connection:
             return acts.read_acts(connection)
 
-    def note_file(self, path: str, keys: Iterable[str]) -> None:
-        """Note that the exchanges with these keys were read from a file."""
-        with self._database.write() as connection:
-            acts.note_file(connection, path, keys)
-
     def files(self) -> dict[NodeId, frozenset[str]]:
         """The files each Context was read from."""
         with self._database.read() as connection:
@@ -268,6 +266,20 @@ class MemoryStore:
         self._database.scrub()
         with self._database.write() as connection:
             erasing.end_sweep(connection)
+
+    # Copies
+
+    def copy_to(self, path: Path) -> copies.Counts:
+        """Write a copy of all there is; how many rows it should hold."""
+        return self._database.copy_to(path, copies.count_rows)
+
+    def check_copy(self, path: Path) -> copies.Counts:
+        """How many rows a copy holds. Raises StoreError on a file that is none, is damaged, or has another passphrase."""
+        return copies.check_copy(self._database, path)
+
+    def replace_content(self, path: Path) -> copies.Counts:
+        """Put a checked copy in the place of all there is; how many rows there are then."""
+        return copies.replace_content(self._database, path)
 
     def delete(self, identifiers: Iterable[NodeId]) -> int:
         """Remove nodes with their words, vectors and edges; how many there were. What was made from them, the caller names."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pgmem_local.graph.nodes import Kind, NodeId, kind_of, node_id, number_of
 from pgmem_local.ports import Vectors
 from pgmem_local.store import index_files
+from pgmem_local.store.copies import GENERATION
 from pgmem_local.store.embeddings import VectorRows, VectorSpace
 from pgmem_local.store.searchers import ExactSearcher, HnswSearcher, Searcher, TooFewFound
 from pgmem_local.store.sqlite import MemoryStore
@@ -29,6 +30,7 @@ class VectorIndexes:
         self._changed = False
         self._revision = -1
         self._space: VectorSpace | None = None
+        self._generation: str | None = None
         self._searchers: dict[Kind, Searcher] = {}
         self.refresh()
 
@@ -78,9 +80,9 @@ class VectorIndexes:
             revision = self._store.revision
             if revision == self._revision:
                 return
-            space = self._store.vector_space()
-            if space != self._space:
-                self._space, self._searchers = space, {}
+            source = (self._store.vector_space(), self._store.meta(GENERATION))
+            if source != (self._space, self._generation):
+                (self._space, self._generation), self._searchers = source, {}
             for kind in Kind:
                 self._follow(kind)
             self._revision = revision

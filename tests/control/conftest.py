@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
@@ -85,3 +87,13 @@ def current(memory: PersonaMemory) -> list[str]:
 
 def changed(memory: PersonaMemory) -> list[tuple[str, str]]:
     return [(one.state.node.text, one.replaced_by.text) for one in memory.me().changed]
+
+
+def dump(memory: PersonaMemory) -> list[str]:
+    with closing(sqlite3.connect(memory.store.place.database)) as connection:
+        return list(connection.iterdump())
+
+
+def content(memory: PersonaMemory) -> list[str]:
+    """All rows but counters and marks, which only ever rise."""
+    return [line for line in dump(memory) if not any(f'INTO "{name}"' in line for name in ("counters", "meta", "sqlite_sequence"))]

@@ -13,7 +13,7 @@ from pgmem_local.graph.nodes import Kind, NodeId, Polarity, RecallPriority
 from pgmem_local.memory import PersonaMemory
 from pgmem_local.settings import AssembleSettings, RetrievalSettings, SeedSettings, Settings
 from tests.builders import on_day
-from tests.control.conftest import changed, current, opened, read_in, reader, said, texts
+from tests.control.conftest import changed, content, current, dump, opened, read_in, reader, said, texts
 
 
 def id_of(memory: PersonaMemory, text: str) -> NodeId:
@@ -228,15 +228,3 @@ class TestUndoing:
 
 def shown(memory: PersonaMemory, question: str) -> set[NodeId]:
     return {entry.node.id for entry in memory.recall(question).evidence.states}
-
-
-def dump(memory: PersonaMemory) -> list[str]:
-    import sqlite3
-
-    with sqlite3.connect(memory.store.place.database) as connection:
-        return list(connection.iterdump())
-
-
-def content(memory: PersonaMemory) -> list[str]:
-    """All rows but counters, which only ever rise."""
-    return [line for line in dump(memory) if not any(f'INTO "{name}"' in line for name in ("counters", "meta", "sqlite_sequence"))]
