@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pgmem_local.bench.datasets.files import digest
 from pgmem_local.bench.journal import Build, Journal, Outcome
+from pgmem_local.bench.judging import measure_judge, read_labelled
 from pgmem_local.bench.machine import MemoryWatch, RawSpeed, Weights, describe_code, describe_machine, measure_speed
 from pgmem_local.bench.scoring.intervals import Metrics, flat, intervals, mean
 from pgmem_local.bench.tasks import Task
@@ -49,6 +50,7 @@ def run_task(task: Task[Result], bench: Workbench, out: Path, weights: Weights) 
     data = digest(task.files(bench.options.data))
     speed = measure_speed(bench.model)
     stamp = _stamp(bench, data, weights)
+    judge = _judge(task, bench)
     journal = Journal(bench.cache / f"{task.name}-{stamp}.jsonl", stamp)
     with MemoryWatch() as watch:
         for place, system in enumerate(systems):
@@ -66,6 +68,7 @@ def run_task(task: Task[Result], bench: Workbench, out: Path, weights: Weights) 
         "raw_speed": asdict(speed),
         **_measured(task, bench, systems, journal, speed),
         "controls": task.controls(bench),
+        "judge": judge,
         "items": {system: [_item(one) for one in journal.outcomes(system).values()] for system in systems},
     }
     report = Report(task.name, tuple(systems), whole)
@@ -75,10 +78,19 @@ def run_task(task: Task[Result], bench: Workbench, out: Path, weights: Weights) 
     return report
 
 
+def _judge(task: Task[Any], bench: Workbench) -> dict[str, Any] | None:
+    """How far the judge can be trusted, where it is asked for; None where it is not."""
+    if not (bench.options.judge and task.checks):
+        return None
+    found = measure_judge(bench.model, task.checks, lambda done, total: bench.report(Step("measuring the judge", done, total)))
+    bench.model.ledger.take()
+    return {"agreement": {check: asdict(one) for check, one in found.items()}, "labelled_answers": len(read_labelled())}
+
+
 def _stamp(bench: Workbench, data: str, weights: Weights) -> str:
     """What all results of one journal have in common; systems may be added."""
     options = bench.options
-    told = (options.budget, options.seed, options.limit, options.every)
+    told = (options.budget, options.seed, options.limit, options.every, options.judge)
     parts = (data, weights.sha256 or weights.name, bench.embedder.identity, told, code_digest())
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
@@ -90,6 +102,7 @@ def _settings(bench: Workbench, data: str) -> dict[str, Any]:
         "limit": options.limit,
         "budget": options.budget,
         "every": options.every,
+        "judge": options.judge,
         "data": options.data.name if options.data else "shipped",
         "data_sha256": data,
         "context_tokens": bench.model.context_tokens,

@@ -10,6 +10,7 @@ from typing import Any
 from pgmem_local.bench.runner import CHECKS, Report
 from pgmem_local.bench.scoring.intervals import flat
 from pgmem_local.bench.tasks import Task
+from pgmem_local.bench.tasks.questions import JUDGED
 from pgmem_local.bench.workbench import OURS
 
 
@@ -47,6 +48,8 @@ def write_table(task: Task[Any], report: Report) -> str:
     if report.whole["share_of_oracle"]:
         parts.append("As a share of what the gold evidence gets (oracle):")
         parts.append(shares_table(task, report))
+    if report.whole["judge"]:
+        parts += [judge_line(report), judged_table(report)]
     if any(CHECKS in found for found in report.metrics.values()):
         parts.append("What each memory holds of what was planted, as shares of it; up to `not facts held` less is better:")
         parts.append(checks_table(report))
@@ -84,6 +87,27 @@ def shares_table(task: Task[Any], report: Report) -> str:
     shares: Mapping[str, Mapping[str, float]] = report.whole["share_of_oracle"]
     names = [name for name in task.headline if name not in task.lower]
     return _table(["", *map(words, names)], [[system, *(number(found.get(name)) for name in names)] for system, found in shares.items()])
+
+
+def judge_line(report: Report) -> str:
+    """What the judged columns are worth."""
+    judge = report.whole["judge"]
+    found = (
+        f"{check} {number(one['share'])} (kappa {number(one['kappa'])})" for check, one in judge["agreement"].items()
+    )
+    return (
+        "**Weak judge**: the model that answered also judged, so these columns prove little. Its agreement with "
+        f"{judge['labelled_answers']} labelled answers: {', '.join(found)}. Score: checks that are as they should be, 0 to 4."
+    )
+
+
+def judged_table(report: Report) -> str:
+    names = list(dict.fromkeys(name for found in report.metrics.values() for name in flat({JUDGED: found.get(JUDGED, {})})))
+    rows = []
+    for system in report.systems:
+        values, spread = flat(report.metrics[system]), report.whole["intervals"][system]
+        rows.append([system, *(_with_interval(values, spread, name) for name in names)])
+    return _table(["weak judge", *(words(name.removeprefix(f"{JUDGED}.")) for name in names)], rows)
 
 
 def checks_table(report: Report) -> str:

@@ -30,7 +30,8 @@ PAPER_CODE = (*OUR_CODE, "bench/paper.py", "bench/json_judge.py", "bench/prompts
 class Options:
     """What a run can be told. budget: tokens of context a question; data: a file or folder instead of the shipped data.
 
-    every: sessions between two rounds of questions, where a task asks while its memory grows."""
+    every: sessions between two rounds of questions, where a task asks while its memory grows. judge: also write free answers and let
+    the same model judge them."""
 
     systems: tuple[str, ...] = ()
     limit: int | None = None
@@ -38,6 +39,7 @@ class Options:
     budget: int = 1200
     data: Path | None = None
     every: int = 1
+    judge: bool = False
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ Generate = Annotated[Path | None, typer.Option("--generate", metavar="DIR", help
 Scenarios = Annotated[int, typer.Option("--scenarios", min=1, help="With --generate: how many.")]
 Questions = Annotated[int, typer.Option("--questions", min=5, help="With --generate: how many each, over K = 1 to 5 as in the paper.")]
 RetrievalOnly = Annotated[bool, typer.Option("--retrieval-only", help="Ask no model for answers; the same as memhop-retrieval.")]
+Judge = Annotated[
+    bool, typer.Option("--judge", help="prefeval, implexconv: also write free answers and let the same model judge them. It judges weakly.")
+]
 Every = Annotated[int, typer.Option("--every", min=1, help="prefeval: sessions between two rounds of questions.")]
 
 
@@ -43,12 +46,13 @@ def _add_task(name: str, summary: str) -> None:
         data: Data = None,
         budget: Budget = 1200,
         every: Every = 1,
+        judge: Judge = False,
         as_json: AsJson = False,
     ) -> None:
         from pgmem_local.bench.workbench import Options
         from pgmem_local.cli.benchmarking import run_benchmark
 
-        run_benchmark(name, Options(_named(systems), limit, seed, budget, data, every), model, out, as_json)
+        run_benchmark(name, Options(_named(systems), limit, seed, budget, data, every, judge), model, out, as_json)
 
     run.__doc__ = f"{summary}\n\nExample: pgmem bench {name} --limit 20"
     bench_app.command(name)(run)

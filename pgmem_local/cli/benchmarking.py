@@ -20,6 +20,7 @@ from pgmem_local.bench.workbench import Options, Step, Workbench
 from pgmem_local.cli.opening import say
 from pgmem_local.cli.progress import duration
 from pgmem_local.cli.values import print_json
+from pgmem_local.errors import IngestError
 from pgmem_local.runtime import opening
 from pgmem_local.runtime.model_files import find_model
 
@@ -29,6 +30,8 @@ PROGRESS_SECONDS = 5.0
 def run_benchmark(name: str, options: Options, model: str | None, out: Path, as_json: bool) -> None:
     """Open the models, run, write and print."""
     task = TASKS[name]
+    if options.judge and not task.checks:
+        raise IngestError(f"{name} has no free answers to judge; leave out --judge, or use it with prefeval or implexconv")
     task.files(options.data)  # says what is missing before a model is loaded
     found = find_model(model)
     chat = opening.open_chat_model(model, loading=lambda name: say(f"loading {name} …"))

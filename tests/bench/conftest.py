@@ -52,6 +52,8 @@ class Copyist(ScriptedChat):
             return " Yes" if "quiet" in text.rpartition("Suggestion: ")[2] else " No"
         if not wrote:
             return asked.options[1] if task == "state_probes" else asked.options[0]
+        if task == "advise":
+            return "A quiet dinner."
         return text.rpartition("Question:")[0].removeprefix("Notes:").strip() if task == "answer" else "none"
 
 

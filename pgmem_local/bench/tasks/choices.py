@@ -13,10 +13,11 @@ from pgmem_local.bench.datasets.history import Case, ChoiceQuestion
 from pgmem_local.bench.datasets.memdaily import read_memdaily
 from pgmem_local.bench.datasets.personamem import read_personamem
 from pgmem_local.bench.datasets.prefeval import chained, read_prefeval
+from pgmem_local.bench.judging import PREFEVAL_CHECKS
 from pgmem_local.bench.scoring.intervals import Metrics, mean
 from pgmem_local.bench.scoring.recall import evidence_recall
 from pgmem_local.bench.systems import Recalled
-from pgmem_local.bench.tasks.questions import Answered, QuestionTask, limited, mean_score
+from pgmem_local.bench.tasks.questions import Answered, QuestionTask, judged_metrics, limited, mean_score
 from pgmem_local.bench.workbench import Workbench
 
 PREFEVAL_ITEMS = 100
@@ -55,6 +56,7 @@ class ChoiceTask(QuestionTask[ChoiceQuestion]):
             "evidence_recall_by_kind": {
                 kind: mean_score([one for one in results if one.kind == kind], "evidence_recall") for kind in kinds
             },
+            **judged_metrics(results),
         }
 
     def controls(self, bench: Workbench) -> Metrics:
@@ -68,6 +70,7 @@ class PrefevalTask(ChoiceTask):
 
     name: ClassVar[str] = "prefeval"
     source: ClassVar[ForeignData] = PREFEVAL
+    checks: ClassVar[tuple[str, ...]] = PREFEVAL_CHECKS
 
     def cases(self, bench: Workbench) -> Sequence[Case[ChoiceQuestion]]:
         options = bench.options

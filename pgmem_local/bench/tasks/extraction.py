@@ -42,6 +42,7 @@ class Extraction:
     lower: ClassVar[frozenset[str]] = frozenset({"forbidden_mentions", "copies"})
     plain: ClassVar[tuple[str, ...]] = ("copy", "first-person")
     per: ClassVar[Literal["turn", "question"]] = "turn"
+    checks: ClassVar[tuple[str, ...]] = ()
     item: ClassVar[str] = "message"
 
     def files(self, data: Path | None) -> list[Path]:

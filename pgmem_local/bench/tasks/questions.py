@@ -14,10 +14,13 @@ from pgmem_local.bench.choice import Choice, choose_option
 from pgmem_local.bench.datasets.files import spread
 from pgmem_local.bench.datasets.history import Case, Question
 from pgmem_local.bench.journal import Build, Journal, Outcome
+from pgmem_local.bench.judging import advise, judge, scores_of
 from pgmem_local.bench.scoring.intervals import Metrics, mean
 from pgmem_local.bench.scoring.recall import broken_hop, evidence_recall
 from pgmem_local.bench.systems import Recalled, System
 from pgmem_local.bench.workbench import Step, Workbench, split_budget
+
+JUDGED = "weak_judge"
 
 Asked = TypeVar("Asked", bound=Question)
 
@@ -55,6 +58,7 @@ class QuestionTask(ABC, Generic[Asked]):
     lower: ClassVar[frozenset[str]]
     per: ClassVar[Literal["turn", "question"]] = "question"
     item: ClassVar[str] = "question"
+    checks: ClassVar[tuple[str, ...]] = ()
 
     @property
     def decisive(self) -> tuple[str, ...]:
@@ -83,6 +87,18 @@ class QuestionTask(ABC, Generic[Asked]):
     def check(self, case: Case[Asked], memory: System) -> dict[str, float | None]:
         """What can be said of a built memory before anything is asked."""
         return {}
+
+    def judged(
+        self, bench: Workbench, question: Asked, recalled: Recalled, output: str, scores: dict[str, float | None]
+    ) -> tuple[str, dict[str, float | None]]:
+        """The output and the scores, or, where answers are to be judged, a free answer with what the judge says of it as well."""
+        if not (bench.options.judge and self.checks and question.wanted):
+            return output, scores
+        text = advise(bench.model, recalled.notes.text, question.text)
+        booked = bench.model.ledger.take()
+        verdicts = judge(bench.model, question.wanted, question.text, text, self.checks)
+        bench.model.ledger.tasks = booked  # what judging costs is no cost of the memory's
+        return text, scores | scores_of(verdicts)
 
     def read(self, raw: dict[str, Any]) -> Answered:
         return Answered(**{**raw, "shown": tuple(raw["shown"]), "cited": tuple(raw["cited"])})
@@ -124,6 +140,7 @@ class QuestionTask(ABC, Generic[Asked]):
         else:
             choice = choose_option(bench.model, recalled.notes.text, question.text, offered[0])
             output, cited, scores = offered[0][choice.by_check], (), self.score(question, "", recalled) | choice_scores(choice, offered[1])
+        output, scores = self.judged(bench, question, recalled, output, scores)
         answered = Answered(
             question.id,
             question.kind,
@@ -140,21 +157,27 @@ class QuestionTask(ABC, Generic[Asked]):
 
 
 class RecallOnly(QuestionTask[Asked]):
-    """A task that looks at what a memory shows and asks no language model for an answer. Comes before the task it narrows."""
+    """A task that looks at what a memory shows and asks no model for an answer, but for one to judge. Comes before the task it narrows."""
 
     def ask(self, bench: Workbench, memory: System, question: Asked, budget: int) -> Outcome:
         bench.model.ledger.take()
         began = time.perf_counter()
         recalled = memory.context(question, budget)
-        seconds = round(time.perf_counter() - began, 3)
-        tokens, scores = bench.model.count(recalled.notes.text), self.recall(question, recalled)
-        answered = Answered(question.id, question.kind, question.text, "", "", recalled.shown, (), tokens, seconds, scores)
+        seconds, tokens = round(time.perf_counter() - began, 3), bench.model.count(recalled.notes.text)
+        output, scores = self.judged(bench, question, recalled, "", self.recall(question, recalled))
+        answered = Answered(question.id, question.kind, question.text, "", output, recalled.shown, (), tokens, seconds, scores)
         return Outcome(question.id, asdict(answered), bench.model.ledger.total())
 
     def recall(self, question: Asked, recalled: Recalled) -> dict[str, float | None]:
         """Was the gold evidence shown, and where did the chain break?"""
         steps, shown = question.steps, recalled.shown
         return {"evidence_recall": evidence_recall(steps, shown), "broken_hop": broken_hop(steps, shown)}
+
+
+def judged_metrics(results: Sequence[Answered]) -> Metrics:
+    """Means of what the judge said, where it was asked."""
+    names = sorted({name for one in results for name in one.scores if name.startswith("judged_")})
+    return {JUDGED: {name.removeprefix("judged_"): mean_score(results, name) for name in names}} if names else {}
 
 
 def choice_scores(choice: Choice, right: int) -> dict[str, float | None]:

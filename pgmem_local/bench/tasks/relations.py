@@ -47,6 +47,7 @@ class Relations:
     lower: ClassVar[frozenset[str]] = frozenset({"calibration_error"})
     plain: ClassVar[tuple[str, ...]] = ("constant", "surface", "letters", "json")
     per: ClassVar[Literal["turn", "question"]] = "question"
+    checks: ClassVar[tuple[str, ...]] = ()
     item: ClassVar[str] = "pair"
 
     def files(self, data: Path | None) -> list[Path]:

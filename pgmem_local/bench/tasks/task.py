@@ -18,7 +18,7 @@ class Task(Protocol[Result]):
     that always says one label has a perfect recall of it. lower: metrics of which less is better.
 
     per: what an outcome's cost is counted by; a task whose items are turns has no questions. item: what the table calls one.
-    plain: baselines that ours has to beat.
+    plain: baselines that ours has to beat. checks: what the local judge is asked about a free answer.
     """
 
     name: ClassVar[str]
@@ -28,6 +28,7 @@ class Task(Protocol[Result]):
     plain: ClassVar[tuple[str, ...]]
     per: ClassVar[Literal["turn", "question"]]
     item: ClassVar[str]
+    checks: ClassVar[tuple[str, ...]]
 
     @property
     def decisive(self) -> tuple[str, ...]: ...
