@@ -82,8 +82,7 @@ def _judge(task: Task[Any], bench: Workbench) -> dict[str, Any] | None:
     """How far the judge can be trusted, where it is asked for; None where it is not."""
     if not (bench.options.judge and task.checks):
         return None
-    found = measure_judge(bench.model, task.checks, lambda done, total: bench.report(Step("measuring the judge", done, total)))
-    bench.model.ledger.take()
+    found = measure_judge(bench, task.checks)
     return {"agreement": {check: asdict(one) for check, one in found.items()}, "labelled_answers": len(read_labelled())}
 
 

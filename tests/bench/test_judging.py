@@ -15,7 +15,7 @@ from pgmem_local.bench.tasks import TASKS
 from pgmem_local.bench.workbench import Options
 from pgmem_local.cli.benchmarking import run_benchmark
 from pgmem_local.errors import IngestError
-from tests.bench.conftest import Copyist
+from tests.bench.conftest import Copyist, workbench
 from tests.bench.datasets.test_foreign import lines, prefeval
 from tests.bench.test_runs import measured, ran
 from tests.fakes import Answer, Asked, RuleChat
@@ -52,19 +52,20 @@ def test_no_labelled_answer_stands_in_the_judges_own_examples() -> None:
     assert not any(text in head for one in read_labelled() for text in (one.preference, one.question, one.answer))
 
 
-def test_agreement_is_measured_check_by_check() -> None:
-    found = measure_judge(Labeller(frozenset({"helpful"})), PREFEVAL_CHECKS)
+def test_agreement_is_measured_check_by_check_and_only_once(tmp_path: Path) -> None:
+    found = measure_judge(workbench(Labeller(frozenset({"helpful"})), tmp_path), PREFEVAL_CHECKS)
     assert found["violates"] == found["acknowledges"] == found["hallucinates"] == Agreement(1.0, 1.0)
     assert found["helpful"].share == 0.0
+    silent = Labeller()
+    assert measure_judge(workbench(silent, tmp_path), PREFEVAL_CHECKS) == found
+    assert silent.asked == []
 
 
 def test_judge_reads_one_check_a_prompt_and_writes_nothing() -> None:
     model = Labeller()
-    one = read_labelled()[0]
-    assert judge(model, one.preference, one.question, one.answer, IMPLEXCONV_CHECKS) == {
-        check: one.labels[check] for check in IMPLEXCONV_CHECKS
-    }
-    assert [asked.method for asked in model.asked] == ["choose"] * 4
+    both = read_labelled()[:2]
+    assert judge(model, both, IMPLEXCONV_CHECKS) == [{check: one.labels[check] for check in IMPLEXCONV_CHECKS} for one in both]
+    assert [asked.method for asked in model.asked] == ["choose"] * 8
 
 
 def test_score_counts_what_is_as_it_should_be() -> None:

@@ -14,7 +14,7 @@ from pgmem_local.bench.choice import Choice, choose_option
 from pgmem_local.bench.datasets.files import spread
 from pgmem_local.bench.datasets.history import Case, Question
 from pgmem_local.bench.journal import Build, Journal, Outcome
-from pgmem_local.bench.judging import advise, judge, scores_of
+from pgmem_local.bench.judging import FreeAnswer, advise, judge, scores_of
 from pgmem_local.bench.scoring.intervals import Metrics, mean
 from pgmem_local.bench.scoring.recall import broken_hop, evidence_recall
 from pgmem_local.bench.systems import Recalled, System
@@ -96,7 +96,7 @@ class QuestionTask(ABC, Generic[Asked]):
             return output, scores
         text = advise(bench.model, recalled.notes.text, question.text)
         booked = bench.model.ledger.take()
-        verdicts = judge(bench.model, question.wanted, question.text, text, self.checks)
+        (verdicts,) = judge(bench.model, [FreeAnswer(question.wanted, question.text, text)], self.checks)
         bench.model.ledger.tasks = booked  # what judging costs is no cost of the memory's
         return text, scores | scores_of(verdicts)
 
