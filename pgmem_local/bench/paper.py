@@ -33,10 +33,12 @@ from pgmem_local.graph.nodes import Context, Episode, Kind, Node, RecallPriority
 from pgmem_local.lesson import Lesson
 from pgmem_local.ports import ChatModel, Vectors
 from pgmem_local.prompts import one_line
-from pgmem_local.settings import AssembleSettings, RetrievalSettings
+from pgmem_local.settings import AssembleSettings, PeopleSettings, RetrievalSettings
 from pgmem_local.words import keywords
 
 RETRIEVAL = RetrievalSettings(assemble=AssembleSettings(changed_states=0))
+PEOPLE = PeopleSettings(enabled=False)
+"""Profiles of others are another paper's."""
 PRIOR_EXCHANGES = 3
 """Exchanges before a turn that help to understand it."""
 WRITTEN_TOKENS = 400

@@ -18,7 +18,7 @@ from pgmem_local.graph.nodes import Context, Kind, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.memory import Construction, PersonaMemory, Progress
 from pgmem_local.ports import ChatModel, Embedder, Spent
-from pgmem_local.settings import AssembleSettings, RetrievalSettings, SeedSettings, Settings
+from pgmem_local.settings import AssembleSettings, PeopleSettings, RetrievalSettings, SeedSettings, Settings
 from pgmem_local.store.sqlite import MemoryStore
 
 SERVING = frozenset({"answer", "chat"})
@@ -70,10 +70,11 @@ class Persona:
         reading: Ablation | None = None,
         report: Callable[[Progress], None] | None = None,
         construction: Construction = pipeline,
+        people: PeopleSettings | None = None,
     ) -> None:
         self.name = name
         self._reading = reading or Ablation()
-        settings = Settings(retrieval=self._reading.retrieval)
+        settings = Settings(retrieval=self._reading.retrieval, people=people or PeopleSettings())
         self._home, self._report, self._model = home, report, model
         store = MemoryStore.open(home, chunk_exchanges=settings.construction.chunk_exchanges)
         self._memory = PersonaMemory(store, lambda: model, lambda: embedder, settings, construction)
@@ -101,9 +102,11 @@ class Persona:
         return Recalled(notes, graph, origins)
 
     def held(self) -> Recalled:
-        graph = self._memory.graph
+        graph, people = self._memory.graph, self._memory.people
         nodes = (node for kind in Kind for node in graph.of_kind(kind))
-        return Recalled(graph=graph, origins={node.id: tuple(self._entries_behind(node.id)) for node in nodes})
+        origins = {node.id: tuple(self._entries_behind(node.id)) for node in nodes}
+        profiles = [people.profile(entity.id).text for entity in people]
+        return Recalled(graph=graph, origins=origins, beside=(*profiles, *(fact.text for fact in people.all_facts(current=False))))
 
     def _entries_behind(self, node: NodeId) -> list[str]:
         graph = self._memory.graph

@@ -32,11 +32,15 @@ QUESTION_TOKENS = 500
 
 @dataclass(frozen=True)
 class Recalled:
-    """The context for a question. graph: the nodes behind the labels; origins: the entries behind each node."""
+    """The context for a question. graph: the nodes behind the labels; origins: the entries behind each node.
+
+    beside: what is stored beside the nodes, where all that a memory holds is asked for.
+    """
 
     notes: Notes = field(default_factory=lambda: Notes("", {}))
     graph: PersonaGraph = field(default_factory=PersonaGraph)
     origins: Mapping[NodeId, tuple[str, ...]] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -17,12 +17,12 @@ from pgmem_local.bench.systems import Full, NoMemory, Oracle, OracleWithoutEnd, 
 from pgmem_local.errors import IngestError
 from pgmem_local.memory import Progress
 from pgmem_local.ports import ChatModel, Embedder
-from pgmem_local.settings import AnswerSettings, ConstructionSettings
+from pgmem_local.settings import AnswerSettings, ConstructionSettings, PeopleSettings
 
 BASELINES: dict[str, type[RawTurns]] = {kind.name: kind for kind in (NoMemory, Recent, Full, Rag, Oracle, OracleWithoutEnd)}
 OURS = "pgmem"
 PAPER = "pgmem-paper"
-OUR_CODE = ("construction", "prompts")
+OUR_CODE = ("construction", "profiles", "prompts")
 PAPER_CODE = (*OUR_CODE, "bench/paper.py", "bench/json_judge.py", "bench/prompts")
 
 
@@ -71,7 +71,7 @@ class Workbench:
             return BASELINES[name](self.model, self.embedder)
         if name == PAPER:
             home, learning = self._home(case, PAPER_CODE), self._learning(case.name)
-            return Persona(self.model, self.embedder, home, name, Ablation(paper.RETRIEVAL), learning, paper)
+            return Persona(self.model, self.embedder, home, name, Ablation(paper.RETRIEVAL), learning, paper, paper.PEOPLE)
         if name == OURS or (name.startswith(f"{OURS}-") and ablation(name.removeprefix(f"{OURS}-"))):
             reading = ablation(name.removeprefix(f"{OURS}-"))
             return Persona(self.model, self.embedder, self._home(case, OUR_CODE), name, reading, self._learning(case.name))
@@ -95,7 +95,8 @@ class Workbench:
     def _memory_key(self, entries: Iterable[Entry], code: Sequence[str]) -> str:
         """What a built memory depends on: the entries, the models, the settings and the words and code of construction."""
         told = [(entry.id, entry.exchange.key, entry.exchange.reply) for entry in entries]
-        parts = [told, self.model.identity, self.embedder.identity, asdict(ConstructionSettings()), code_digest(*code)]
+        settings = [asdict(ConstructionSettings()), asdict(PeopleSettings())]
+        parts = [told, self.model.identity, self.embedder.identity, settings, code_digest(*code)]
         return hashlib.sha256(json.dumps(parts).encode("utf-8", "replace")).hexdigest()[:12]
 
 

@@ -53,7 +53,7 @@ class _Notes:
     def __init__(self, held: Recalled) -> None:
         self._held = held
         nodes = [node for kind in Kind for node in held.graph.of_kind(kind)]
-        self._written = [text for node in nodes for text in _stored(node)]
+        self._written = [*held.beside, *(text for node in nodes for text in _stored(node))]
         self.persona = [node for node in nodes if node.kind in (Kind.STATE, Kind.TRAIT)]
 
     def leak(self, secret: str) -> bool:
