@@ -23,7 +23,8 @@ class PGMemError(Exception):
          ├─ IngestError           an input file cannot be used at all
          ├─ UnknownNode           no node with this id
          ├─ UnknownEntity         nobody of this name or id, or more than one
-         └─ ChangeRefused         the owner's wish cannot be done to this node, or not now
+         ├─ ChangeRefused         the owner's wish cannot be done to this node, or not now
+         └─ Interrupted           a call gave way to another; nothing of it landed
     """
 
 
@@ -81,3 +82,7 @@ class UnknownEntity(PGMemError):
 
 class ChangeRefused(PGMemError):
     """What the owner asked for cannot be done to this node, or not any more."""
+
+
+class Interrupted(PGMemError):
+    """A call of the model gave way because its caller was asked to; nothing of it landed, so it can be made again."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -31,7 +31,7 @@ from pgmem_local.control.forgetting import ForgetPlan, Selection
 from pgmem_local.control.history import History, tell_history
 from pgmem_local.control.safekeeping import Kept
 from pgmem_local.conversation import Exchange, Moment, Turn
-from pgmem_local.conversing import reply
+from pgmem_local.conversing import prepare, reply
 from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.edges import EvidenceEdge
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, State
@@ -44,6 +44,7 @@ from pgmem_local.ports import ChatModel, Embedder, Message, Spent
 from pgmem_local.profiles.desk import PeopleDesk
 from pgmem_local.profiles.pipeline import learn_people
 from pgmem_local.retrieval.assemble import Evidence
+from pgmem_local.retrieval.core import PersonaCore, persona_core
 from pgmem_local.retrieval.pipeline import Retrieval, retrieve
 from pgmem_local.retrieval.portrait import portrait
 from pgmem_local.retrieval.query import ask_query
@@ -74,6 +75,15 @@ class Reasons:
     citation: Citation
     derived: tuple[Node, ...]
     evidence: tuple[tuple[EvidenceEdge, Node], ...]
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What a reply rests on: what was retrieved on the message, how much of it was shown, and the persona core."""
+
+    retrieval: Retrieval
+    notes: Notes
+    core: PersonaCore
 
 
 class Construction(Protocol):
@@ -128,6 +138,8 @@ class PersonaMemory:
         self._accepted = False
         self._annotator: Annotator | None = None
         erasing.finish(store)
+        self.on_lesson: Callable[[Lesson], None] | None = None
+        """Hears of each lesson once it has landed, in the thread that learns."""
         self._revision = store.revision
         self.vectors = VectorIndexes(store)
         self.graph = store.load_graph()
@@ -197,6 +209,11 @@ class PersonaMemory:
                 self._annotator = Annotator(self.embedder)
             return self._annotator
 
+    def open_models(self) -> None:
+        """Open both models now rather than when they are first needed."""
+        with self._lock:
+            _ = self.model, self.embedder
+
     def _accept_embedder(self, embedder: Embedder) -> None:
         """Vectors of another embedder are made anew from the stored texts: they could not be compared."""
         self.refresh()
@@ -257,21 +274,24 @@ class PersonaMemory:
         report: Callable[[Progress], None] | None = None,
         going_on: str | None = None,
         enough: Callable[[], bool] = lambda: False,
+        gives_way: Callable[[], bool] | None = None,
     ) -> Spent:
         """Take up everything pending; what it cost. The chunk of a session still `going_on` stays open. Once `enough` says so,
         learning stops after the window in hand, and the rest stays pending.
 
-        Raises StoreBusy where another process is learning. May be interrupted at any moment: what has landed stays. Where the model
-        fails at an entry, the others are learned all the same; in the end ModelOutputInvalid says how many are left pending.
+        Raises StoreBusy where another process is learning, Interrupted as soon as `gives_way` says that the model is needed for something
+        else. May be ended at any moment: what has landed stays. Where the model fails at an entry, the others are learned all the
+        same; in the end ModelOutputInvalid says how many are left pending.
         """
         total, done, spent = len(self.store.pending()), 0, Spent()
         failed: Failures = {}
-        with self.store.learning() as lock:
+        at_once = 1 if gives_way else WINDOW  # whoever may be interrupted soon loses as little as possible by it
+        with self.store.learning() as lock, self.model.giving_way(gives_way) if gives_way else nullcontext():
             self.refresh()
             lock.note(0, total)
             if total and report is not None:
                 report(Progress(0, total, spent))
-            while not enough() and (window := [context for context, _ in self.store.pending() if context not in failed][:WINDOW]):
+            while not enough() and (window := [context for context, _ in self.store.pending() if context not in failed][:at_once]):
                 spent += self._learn_window(window, failed) + self._close_chunks(going_on, failed)
                 done += sum(context not in failed for context in window)
                 lock.note(done, max(total, done))
@@ -357,6 +377,8 @@ class PersonaMemory:
             if lesson.people is not None:
                 self.people = self.store.people.load()
             self._follow_own_writes(1)
+            if self.on_lesson is not None:
+                self.on_lesson(lesson)
         return sum(booked.values(), Spent())
 
     def _contexts(self, identifiers: Sequence[NodeId]) -> list[Context]:
@@ -393,11 +415,29 @@ class PersonaMemory:
             notes = self.notes(retrieval.evidence, self.settings.answer.evidence_tokens)
             return answer(self.model, self.graph, question, notes, self.settings.answer), retrieval
 
-    def converse(self, message: str, history: Sequence[Message] = ()) -> Generator[str, None, None]:
-        """A reply to a message, piece by piece, with what the memory holds on it; nothing is stored."""
+    def persona_core(self) -> PersonaCore:
+        """What comes with every message of a conversation that begins now."""
+        return persona_core(self.me(), self.settings.chat)
+
+    def consider(self, message: str, core: PersonaCore | None = None) -> Grounds:
+        """What a reply to a message will rest on."""
         with self._lock:
-            notes = self.notes(self.recall(message).evidence, self.settings.chat.evidence_tokens)
-        return reply(self.model, message, notes.text, history, self.settings.chat)
+            retrieval = self.recall(message)
+            notes = self.notes(retrieval.evidence, self.settings.chat.evidence_tokens)
+            return Grounds(retrieval, notes, self.persona_core() if core is None else core)
+
+    def converse(
+        self, message: str, history: Sequence[Message] = (), grounds: Grounds | None = None
+    ) -> Generator[str, None, None]:
+        """A reply to a message, piece by piece, with what the memory holds on it; nothing is stored."""
+        grounds = grounds or self.consider(message)
+        return reply(self.model, message, grounds.notes.text, history, self.settings.chat, grounds.core.text)
+
+    def prepare_reply(self, history: Sequence[Message], core: PersonaCore) -> None:
+        """Evaluate all of the next prompt of a conversation but the next message and the notes on it. An encrypted memory keeps nothing
+        of that from run to run."""
+        kept_in = None if self.store.encrypted else self.store.place.model_states
+        prepare(self.model, history, self.settings.chat, core.text, kept_in)
 
     def me(self) -> Evidence:
         """Everything the memory holds about its owner now, by kind and status."""

@@ -6,8 +6,10 @@ once; nothing on this side of the protocol knows or cares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -31,12 +33,14 @@ class Message:
 class Head:
     """The fixed part of one task's prompts, ours and trusted: who the model is, what it does, answered examples.
 
-    `task` is the name under which calls are accounted. `thinking` leaves a thinking model its thoughts (free chat only).
+    `task` is the name under which calls are accounted. `thinking` leaves a thinking model its thoughts (free chat only). `notes`
+    follow the instructions: words that change seldom, but are not ours, so that no control string in them counts.
     """
 
     task: str
     instructions: str
     thinking: bool = False
+    notes: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,8 @@ class ChatModel(Protocol):
         """
         ...
 
-    def stream(self, prompt: Prompt, limit: int, temperature: float = 0.0) -> Iterator[str]:
-        """The same for one prompt, piece by piece. Closing the iterator ends the call."""
+    def stream(self, prompt: Prompt, limit: int, temperature: float = 0.0) -> Generator[str, None, None]:
+        """The same for one prompt, piece by piece. Closing the generator ends the call."""
         ...
 
     def write_json(self, prompt: Prompt, schema: Mapping[str, Any], limit: int) -> dict[str, Any]:
@@ -142,6 +146,15 @@ class ChatModel(Protocol):
 
         Options are short continuations such as " Yes"; only their first tokens are read, which must differ.
         """
+        ...
+
+    def prepare(self, head: Head, history: Sequence[Message] = (), kept_in: Path | None = None) -> None:
+        """Evaluate ahead what prompts with this head and history begin with. `kept_in` is a folder in which what the head alone was
+        evaluated to is kept from run to run, and not used once anything it depends on has changed."""
+        ...
+
+    def giving_way(self, asked: Callable[[], bool]) -> AbstractContextManager[None]:
+        """Inside the block this thread's calls end with Interrupted as soon as `asked()` is true, within the time of a token."""
         ...
 
     def close(self) -> None: ...

@@ -117,9 +117,13 @@ class AnswerSettings:
 class ChatSettings:
     """Ours: the paper holds no conversation."""
 
-    evidence_tokens: int = 700
-    """Less than for a question: a message also brings the messages before it."""
+    evidence_tokens: int = 400
+    """Less than for a question: they are read before the first word of a reply, and the core and earlier messages come too."""
+    core_traits: int = 3
+    core_states: int = 6
     history_messages: int = 8
+    """At least so many earlier messages come along, and fewer than twice as many: they go as many at a time, because each time
+    that some go the rest is evaluated anew."""
     reply_tokens: int = 300
     temperature: float = 0.0
 

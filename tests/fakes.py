@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgmem_local.errors import PGMemError, PromptTooLong, UnknownNode
+from pgmem_local.errors import Interrupted, PGMemError, PromptTooLong, UnknownNode
 from pgmem_local.graph.nodes import Kind, NodeId, kind_of
 from pgmem_local.graph.people import EntityId, FactId, People
-from pgmem_local.ports import Completion, Embedder, Head, Ledger, Prompt, Spent, Vectors
+from pgmem_local.ports import Completion, Embedder, Head, Ledger, Message, Prompt, Spent, Vectors
 from pgmem_local.words import keywords
 
 Answer = str | Completion | Mapping[str, Any] | Sequence[float] | PGMemError
@@ -109,7 +112,10 @@ class ScriptedChat:
     ) -> None:
         self.ledger = Ledger()
         self.asked: list[Asked] = []
+        self.prepared: list[tuple[Head, tuple[Message, ...]]] = []
+        self.kept_in: Path | None = None
         self.context_tokens = context_tokens
+        self._ways = threading.local()
         self.closed = False
         self._any_task = deque(answers)
         self._by_task = {task: deque(queued) for task, queued in (by_task or {}).items()}
@@ -127,15 +133,17 @@ class ScriptedChat:
         return len(text.split())
 
     def room(self, head: Head, reply_tokens: int) -> int:
-        return max(self.context_tokens - self.count(head.instructions) - reply_tokens, 0)
+        return max(self.context_tokens - self.count(f"{head.instructions} {head.notes}") - reply_tokens, 0)
 
     def write(self, prompts: Sequence[Prompt], limit: int, stop: Sequence[str] = ()) -> list[Completion]:
         self._refuse_too_long(prompts, limit)
         return [self._completion(Asked("write", prompt, limit=limit, stop=tuple(stop))) for prompt in prompts]
 
-    def stream(self, prompt: Prompt, limit: int, temperature: float = 0.0) -> Iterator[str]:
+    def stream(self, prompt: Prompt, limit: int, temperature: float = 0.0) -> Generator[str, None, None]:
         self._refuse_too_long([prompt], limit)
-        yield from self._completion(Asked("stream", prompt, limit=limit)).text
+        for letter in self._completion(Asked("stream", prompt, limit=limit)).text:
+            self._give_way()
+            yield letter
 
     def write_json(self, prompt: Prompt, schema: Mapping[str, Any], limit: int) -> dict[str, Any]:
         self._refuse_too_long([prompt], limit)
@@ -148,6 +156,24 @@ class ScriptedChat:
         rows = [self._next(Asked("choose", prompt, options=tuple(options))) for prompt in prompts]
         return np.array([_log_probabilities(row, options) for row in rows], dtype=np.float64).reshape(len(prompts), len(options))
 
+    def prepare(self, head: Head, history: Sequence[Message] = (), kept_in: Path | None = None) -> None:
+        self._give_way()
+        self.prepared.append((head, tuple(history)))
+        self.kept_in = kept_in
+
+    @contextmanager
+    def giving_way(self, asked: Callable[[], bool]) -> Iterator[None]:
+        self._ways.asked = asked
+        try:
+            yield
+        finally:
+            self._ways.asked = None
+
+    def _give_way(self) -> None:
+        asked = getattr(self._ways, "asked", None)
+        if asked is not None and asked():
+            raise Interrupted("asked to give way")
+
     def close(self) -> None:
         self.closed = True
 
@@ -159,6 +185,7 @@ class ScriptedChat:
         return answer
 
     def _next(self, asked: Asked) -> Answer:
+        self._give_way()
         self.asked.append(asked)
         answer = self._answer(asked)
         self.ledger.book(asked.prompt.head.task, Spent(calls=1, evaluated=self.count(asked.prompt.text)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgmem_local.conversing import NOTHING_YET, fitting, reply
+from pgmem_local.conversing import NOTHING_YET, fitting, prepare, recent, reply, unless_it_turns_in_circles
 from pgmem_local.errors import PromptTooLong
 from pgmem_local.ports import Message
 from pgmem_local.prompts import load
@@ -48,3 +48,30 @@ def test_history_that_does_not_fit_is_left_out_not_an_error() -> None:
 def test_message_too_long_for_the_window_is_refused() -> None:
     with pytest.raises(PromptTooLong):
         list(reply(ScriptedChat(["Good."], context_tokens=200), "word " * 500, "", (), SETTINGS))
+
+
+def test_history_goes_in_blocks_so_that_its_beginning_stays() -> None:
+    history = said(*[1] * 40)
+    begun = [len(history[:length]) - len(recent(history[:length], 8)) for length in range(40)]
+    assert set(begun) == {0, 8, 16, 24}
+    assert [len(recent(history[:length], 8)) for length in (3, 8, 15, 16, 23, 24)] == [3, 8, 15, 8, 15, 8]
+
+
+def test_what_is_prepared_is_what_the_next_prompt_begins_with() -> None:
+    model = ScriptedChat(["Good."])
+    history = said(5, 5, 5, 5)
+    prepare(model, history, SETTINGS, "What you know about the user:\n- tea", None)
+    list(reply(model, "Hello", "", history, SETTINGS, "What you know about the user:\n- tea"))
+    head, prepared = model.prepared[0]
+    assert (head, prepared) == (model.asked[0].prompt.head, model.asked[0].prompt.history)
+    assert head.notes.endswith("- tea")
+
+
+def test_reply_that_turns_in_circles_ends() -> None:
+    circle = ["I am", " not sure.", "\n\n"] * 20
+    assert "".join(unless_it_turns_in_circles(circle)).split("\n\n") == ["I am not sure."] * 3
+
+
+def test_reply_begins_with_a_word_and_is_otherwise_as_it_came() -> None:
+    pieces = ["\n", " ", " Well", ", tea. Tea", ".\n", " Tea?"]
+    assert list(unless_it_turns_in_circles(pieces)) == ["Well", ", tea. Tea", ".\n", " Tea?"]

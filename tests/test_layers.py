@@ -20,7 +20,7 @@ LAYERS = {
     "construction": 3, "retrieval": 3, "answering": 3, "conversing": 3, "profiles": 3, "store": 3, "runtime": 3, "ingest": 3,
     "control": 4,
     "memory": 5,
-    "bench": 6, "doctor": 6, "cli": 7, "__main__": 8,
+    "bench": 6, "doctor": 6, "talking": 6, "cli": 7, "__main__": 8,
 }  # fmt: skip
 STAGES_AND_ADAPTERS = 3
 
@@ -34,6 +34,7 @@ HOMES = {
     "tokenizers": "runtime",
     "typer": "cli",
     "rich": "cli",
+    "prompt_toolkit": "cli",
 }
 LAZY = {"llama_cpp", "onnxruntime", "sqlcipher3", "keyring"}
 

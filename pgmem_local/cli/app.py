@@ -280,14 +280,22 @@ def rekey(keyring: Keyring = False, new: NewPassphrase = None, home: Home = None
 
 
 @app.command()
-def chat(home: Home = None, profile: Profile = "default", model: ModelName = None) -> None:
-    """Talk with the memory; what you say is stored at once and learned with /learn or at the end (/quit or end of input).
+def chat(
+    goes_on: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the last conversation.")] = False,
+    no_learn: Annotated[bool, typer.Option("--no-learn", help="Store what is said, but learn from it another time.")] = False,
+    home: Home = None,
+    profile: Profile = "default",
+    model: ModelName = None,
+) -> None:
+    """Talk with the memory. It answers first and learns while you read and type; what is not learned when you leave waits.
 
-    Example: pgmem chat
+    In a terminal /help lists the commands. Piped input gets an answer for each line and nothing else.
+
+    Example: pgmem chat -c
     """
-    from pgmem_local.cli.chat import chat_with_memory
+    from pgmem_local.cli.chat import Wishes, chat_with_memory
 
-    raise typer.Exit(chat_with_memory(Where(home, profile, model)))
+    raise typer.Exit(chat_with_memory(Where(home, profile, model), Wishes(goes_on, learns=not no_learn)))
 
 
 add_control(app)

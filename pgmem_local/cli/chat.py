@@ -1,118 +1,97 @@
-"""`pgmem chat`: a line comes in, the reply streams out. Each exchange is stored at once and learned with /learn or at the end.
-
-A terminal gets a prompt; piped input gets nothing but the replies.
-"""
+"""`pgmem chat`: opens the memory and the place where one talks with it, and closes both. A pipe gets plain answers, no prompt."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import closing
-from datetime import datetime
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import typer
-
-from pgmem_local.cli.background import INTERRUPTED, attended
-from pgmem_local.cli.opening import open_memory, say
+from pgmem_local.cli.background import INTERRUPTED
+from pgmem_local.cli.chatting.commands import COMMANDS, Room
+from pgmem_local.cli.chatting.lines import Read, messages, read_pipe
+from pgmem_local.cli.chatting.loop import converse
+from pgmem_local.cli.chatting.screen import PlainScreen, Screen, TerminalScreen
+from pgmem_local.cli.opening import open_memory
 from pgmem_local.cli.options import Where
-from pgmem_local.cli.progress import progress_for_terminal
-from pgmem_local.conversation import Exchange, Moment, Speaker, Turn
-from pgmem_local.errors import PromptTooLong
-from pgmem_local.ingest.secrets import mask_secrets
-from pgmem_local.ingest.untrusted import clean, printable
+from pgmem_local.errors import PGMemError
 from pgmem_local.memory import PersonaMemory
-from pgmem_local.ports import Message
+from pgmem_local.talking.conversation import Conversation, Keeping, last_conversation
+from pgmem_local.talking.talk import Talk, now
 
-QUIT, LEARN = "/quit", "/learn"
-_PROMPT = "> "
-_LATER = "pgmem: what you said is stored and will be learned next time"
+if TYPE_CHECKING:
+    from pgmem_local.cli.chatting.editor import LineHistory
+
+RECALLED = 4
+"""Messages shown of a conversation that goes on."""
 
 
-def chat_with_memory(where: Where) -> int:
-    """Talk until /quit or the end of input; the exit code."""
+@dataclass(frozen=True)
+class Wishes:
+    """How one wants to talk: go on with the last conversation; learn at once or only store."""
+
+    goes_on: bool = False
+    learns: bool = True
+
+
+def chat_with_memory(where: Where, wishes: Wishes) -> int:
+    """Talk until /quit or the end of input; the exit code. Raises ModelFileError before anything is asked of the person."""
+    from pgmem_local.runtime import opening
+
+    if sys.stdin is None:
+        raise PGMemError("standard input is closed; run `pgmem chat` in a terminal, or pipe messages into it")
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    if interactive:
-        say(f"{LEARN} learns from what was said, {QUIT} ends, Ctrl-C stops a reply")
-    with open_memory(where) as memory:
-        talk = Talk(memory, f"chat-{now().isoformat()}")
-        try:
-            talk.through(_lines(interactive))
-        except KeyboardInterrupt:
-            say(f"\n{_LATER}")
-            return INTERRUPTED
-        talk.learn(going_on=False)
+    screen: Screen = TerminalScreen() if interactive else PlainScreen()
+    opening.require_chat_model(where.model)
+    with open_memory(where, quietly=interactive) as memory:
+        conversation = _conversation(memory, wishes, screen)
+        with closing(Talk(memory, conversation, screen.notice, wishes.learns)) as talk:
+            room = Room(talk, screen, interactive)
+            try:
+                converse(room, messages(_editor(room) if interactive else read_pipe))
+            except KeyboardInterrupt:
+                return INTERRUPTED
+        _say_what_waits(memory, screen)
     return 0
 
 
-class Talk:
-    """One conversation: what was said in it, and how it ends up in the memory."""
-
-    def __init__(self, memory: PersonaMemory, session: str) -> None:
-        self._memory = memory
-        self._session = session
-        self._history: list[Message] = []
-
-    def through(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            message = mask_secrets(clean(line)).text.strip()
-            if message == QUIT:
-                return
-            if message == LEARN:
-                self.learn(going_on=True)
-            elif message:
-                self._exchange(message)
-
-    def learn(self, going_on: bool) -> None:
-        """Learn all that is pending, and show how far it is."""
-        progress = progress_for_terminal()
-
-        def stopped() -> None:
-            progress.close()
-            say(_LATER)
-
-        session = self._session if going_on else None
-        try:
-            attended(lambda: self._memory.learn(progress.learned, going_on=session), stopped, progress.tick)
-        finally:
-            progress.close()
-
-    def _exchange(self, message: str) -> None:
-        said = now()
-        answer = self._stream(message)
-        if answer is None:
-            return
-        self._history += [Message("user", message), Message("assistant", answer)]
-        turn = Turn(message, said, Speaker.USER, self._session)
-        self._memory.observe([Exchange(turn, mask_secrets(answer).text or None)])
-
-    def _stream(self, message: str) -> str | None:
-        """The reply, printed as it comes; None where Ctrl-C stopped it: half a reply is not remembered."""
-        pieces: list[str] = []
-        try:
-            with closing(self._memory.converse(message, self._history)) as reply:
-                for piece in reply:
-                    pieces.append(piece)
-                    typer.echo(printable(piece), nl=False)
-        except PromptTooLong as error:
-            say(f"pgmem: {error}; say it in shorter parts")
-            return None
-        except KeyboardInterrupt:
-            typer.echo()
-            say("stopped; this exchange is not remembered")
-            return None
-        typer.echo()
-        return clean("".join(pieces)).strip()
+def _conversation(memory: PersonaMemory, wishes: Wishes, screen: Screen) -> Conversation:
+    last = last_conversation(memory.graph) if wishes.goes_on else None
+    if last is None:
+        if wishes.goes_on:
+            screen.hint("there is no conversation to go on with; this is a new one")
+        return Conversation.begun(now())
+    screen.recall(last.history[-RECALLED:])
+    return last
 
 
-def now() -> Moment:
-    return Moment.of(datetime.now().astimezone().replace(microsecond=0))
+def _editor(room: Room) -> Read:
+    from pgmem_local.cli.chatting.editor import Editor
+
+    room.screen.hint("/help lists the commands, Ctrl-C stops an answer, Ctrl-D leaves")
+    commands = [(command.name, command.about) for command in COMMANDS]
+    return Editor(lambda: _label(room), typed_before(room.talk), commands, room.screen.hint)
 
 
-def _lines(interactive: bool) -> Iterator[str]:
-    while True:
-        try:
-            yield input(_PROMPT if interactive else "")
-        except EOFError:
-            if interactive:
-                typer.echo()
-            return
+def typed_before(talk: Talk) -> LineHistory | None:
+    """The lines typed so far, to which only such are added as may be kept; an encrypted memory keeps none beside itself."""
+    from pgmem_local.cli.chatting.editor import LineHistory
+
+    store = talk.memory.store
+    return None if store.encrypted else LineHistory(store.place.chat_history, lambda line: _may_be_kept(talk, line))
+
+
+def _may_be_kept(talk: Talk, line: str) -> bool:
+    """Nothing private, and nothing that was named only to be forgotten."""
+    return talk.conversation.stored and not line.lstrip().startswith("/forget")
+
+
+def _label(room: Room) -> str:
+    keeping = room.talk.conversation.keeping
+    return "> " if keeping is Keeping.STORED else f"{keeping.value} > "
+
+
+def _say_what_waits(memory: PersonaMemory, screen: Screen) -> None:
+    if waiting := len(memory.store.pending()):
+        what = "1 message is" if waiting == 1 else f"{waiting} messages are"
+        screen.hint(f"{what} not learned yet; the next chat or ingest goes on there")

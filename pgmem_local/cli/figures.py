@@ -10,6 +10,7 @@ from pgmem_local.cli import show
 from pgmem_local.cli.opening import open_to_look
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.values import print_json
+from pgmem_local.memory import PersonaMemory
 from pgmem_local.ports import Spent
 
 SERVING = frozenset({"answer", "chat"})
@@ -42,13 +43,18 @@ def per_turn(spent: Mapping[str, Spent], turns: int) -> PerTurn:
 def show_figures(where: Where, as_json: bool) -> None:
     """Print counts and costs."""
     with open_to_look(where) as memory:
-        counts, spent = memory.store.counts(), memory.store.spent()
-        place = str(memory.store.place.folder)
-    mean = per_turn(spent, counts["turns_learned"])
-    if as_json:
-        print_json(figures_value(place, counts, spent, mean))
-    else:
-        _show(place, counts, spent, mean)
+        if as_json:
+            counts, spent = memory.store.counts(), memory.store.spent()
+            mean = per_turn(spent, counts["turns_learned"])
+            print_json(figures_value(str(memory.store.place.folder), counts, spent, mean))
+        else:
+            show_tables(memory)
+
+
+def show_tables(memory: PersonaMemory) -> None:
+    """Counts and costs on the terminal."""
+    counts, spent = memory.store.counts(), memory.store.spent()
+    _show(str(memory.store.place.folder), counts, spent, per_turn(spent, counts["turns_learned"]))
 
 
 def figures_value(place: str, counts: Mapping[str, int], spent: Mapping[str, Spent], mean: PerTurn) -> dict[str, Any]:

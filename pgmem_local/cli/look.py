@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.console import Console
+
 from pgmem_local.cli import show
 from pgmem_local.cli.opening import open_to_look
 from pgmem_local.cli.options import Where
@@ -49,7 +51,7 @@ def show_reasons(identifier: str, where: Where, as_json: bool) -> None:
     if as_json:
         print_json(reasons_value(reasons))
     else:
-        _show_reasons(reasons)
+        print_reasons(show.terminal(), reasons)
 
 
 def reasons_value(reasons: Reasons) -> dict[str, Any]:
@@ -67,8 +69,7 @@ def edge_value(node: Node, edge: EvidenceEdge, other: Node) -> dict[str, Any]:
     return {"how": bearing(node, edge), "relation": edge.relation.value, "probability": probability, "node": node_value(other)}
 
 
-def _show_reasons(reasons: Reasons) -> None:
-    console = show.terminal()
+def print_reasons(console: Console, reasons: Reasons) -> None:
     node = reasons.citation.node
     show.line(console, f"{node.kind.value}  {show.node_line(node)}", "bold")
     if isinstance(node, Context) and node.reply:

@@ -18,15 +18,10 @@ def say(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def open_memory(where: Where, say: Callable[[str], None] = say) -> PersonaMemory:
-    """The memory, to be closed by the caller; `say` hears of a chat model that is being loaded and of a doubtful place."""
-    memory = PersonaMemory.open(
-        where.home,
-        where.profile,
-        where.model,
-        loading=lambda name: say(f"loading {name} …"),
-        prompt=passphrase_prompt(),
-    )
+def open_memory(where: Where, say: Callable[[str], None] = say, quietly: bool = False) -> PersonaMemory:
+    """The memory, to be closed by the caller; `say` hears of a doubtful place and, unless `quietly`, of a chat model being loaded."""
+    loading = None if quietly else lambda name: say(f"loading {name} …")
+    memory = PersonaMemory.open(where.home, where.profile, where.model, loading=loading, prompt=passphrase_prompt())
     if warning := memory.store.place.warning:
         say(f"pgmem: warning: {warning}")
     return memory

@@ -64,21 +64,21 @@ def _strength(entry: Ranked) -> tuple[bool, float, float, float, NodeId]:
 def _lines(evidence: Evidence) -> list[_Line]:
     """All lines in reading order: what holds comes before what no longer does."""
     return [
-        *(_Line(_NOW, entry, _day(entry.node)) for entry in evidence.states),
-        *(_Line(_LASTING, entry, _day(entry.node)) for entry in evidence.traits),
+        *(_Line(_NOW, entry, day(entry.node)) for entry in evidence.states),
+        *(_Line(_LASTING, entry, day(entry.node)) for entry in evidence.traits),
         *map(_challenged_line, evidence.challenged),
         *map(_changed_line, evidence.changed),
-        *(_Line(_HAPPENED, entry, _day(entry.node)) for entry in evidence.episodes),
+        *(_Line(_HAPPENED, entry, day(entry.node)) for entry in evidence.episodes),
     ]
 
 
 def _challenged_line(one: ChallengedTrait) -> _Line:
     bearing = ("against it", one.contradicted_by), ("replaced by", one.replaced_by)
-    return _Line(_CHALLENGED, one.trait, _day(one.trait.node), tuple((how, nodes) for how, nodes in bearing if nodes))
+    return _Line(_CHALLENGED, one.trait, day(one.trait.node), tuple((how, nodes) for how, nodes in bearing if nodes))
 
 
 def _changed_line(one: ChangedState) -> _Line:
-    dates = f"{_day(one.state.node)} until {_day(one.replaced_by)}"
+    dates = f"{day(one.state.node)} until {day(one.replaced_by)}"
     return _Line(_EARLIER, one.state, dates, (("then", (one.replaced_by,)),))
 
 
@@ -108,7 +108,7 @@ def _told(node: Node) -> str:
     return node.text if author is None else f"{author}: {node.text}"
 
 
-def _day(node: Node) -> str:
+def day(node: Node) -> str:
     return node.moment.day.isoformat() if node.moment else "undated"
 
 

@@ -2,7 +2,8 @@
 
 In: token lists. Out: logits, or tokens written greedily. A fixed head is evaluated once in a sequence of its own and copied (a copy
 shares the cells, nothing is computed) to every prompt that begins with it; prompts that also share their first words share those
-cells too; all sequences are decoded together. The names and numbers of sequences never leave this file.
+cells too; all sequences are decoded together. A head that continues another (a conversation that has grown) is evaluated from there
+on. The names and numbers of sequences never leave this file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pgmem_local.errors import ModelError, ModelFileError, PromptTooLong
+from pgmem_local.errors import Interrupted, ModelError, ModelFileError, PromptTooLong
 
 Tokens = tuple[int, ...]
 Logits = NDArray[np.float32]
@@ -38,6 +39,10 @@ BATCH = 2048
 MICRO_BATCH = 512
 SHARED_WORTH = 8
 """Prompts that have fewer first tokens than this in common are not grouped."""
+LONG_DECODE = 16
+"""Tokens from which on one evaluation takes longer than a token's time, so that it must be able to end in its middle."""
+_ABORTED = 2
+"""What llama_decode returns when it was told to stop."""
 
 
 @dataclass
@@ -111,9 +116,14 @@ class Engine:
         self._heads: OrderedDict[Tokens, int] = OrderedDict()
         self._kept: OrderedDict[Tokens, ctypes.Array[ctypes.c_uint8]] = OrderedDict()
         self._last: _Kept | None = None
+        self._continued: set[Tokens] = set()
         self._streams: dict[int, _Stream] = {}
         self._free = list(range(SEQUENCES))
+        self._abort = llama_cpp.ggml_abort_callback(lambda data: self._asked_to_stop())
+        self._never_abort = llama_cpp.ggml_abort_callback()
         self.work = Work()
+        self.gives_way: Callable[[], bool] | None = None
+        """Asked while tokens are evaluated; where it says yes, the call ends with Interrupted and leaves nothing behind."""
 
     # ---------------------------------------------------------------- opening and closing
 
@@ -139,6 +149,11 @@ class Engine:
             self._llama.llama_model_free(self._model)
             raise ModelError(f"llama.cpp cannot open a context of {self.context_tokens} tokens; try a smaller --context")
         return context
+
+    @property
+    def version(self) -> str:
+        """Of llama.cpp as it is bound here: another may lay out what it evaluated differently."""
+        return str(self._llama.__version__)
 
     @property
     def closed(self) -> bool:
@@ -339,10 +354,43 @@ class Engine:
         while sum(map(len, self._kept.values())) > KEPT_BYTES:
             self._kept.popitem(last=False)
 
-    def _restore(self, head: Tokens, sequence: int) -> bool:
-        """Put a head back as it was, without evaluating it; False where it is not kept."""
-        buffer = self._kept.get(head)
-        return buffer is not None and bool(self._llama.llama_state_seq_set_data(self._context, buffer, len(buffer), sequence))
+    def _restore(self, head: Tokens, sequence: int) -> Tokens:
+        """Put back the longest kept beginning of a head without evaluating it; which that is, () where there is none."""
+        for known in sorted((one for one in self._kept if head[: len(one)] == one), key=len, reverse=True):
+            buffer = self._kept[known]
+            if self._llama.llama_state_seq_set_data(self._context, buffer, len(buffer), sequence):
+                return known
+            del self._kept[known]  # of another make
+        return ()
+
+    def _follow(self, known: Tokens, head: Tokens) -> None:
+        """Note that one head continues another; what itself continued one, a conversation that has grown since, need not be kept."""
+        if known and known != head:
+            self._continued.add(head)
+            if known in self._continued:
+                self._continued.discard(known)
+                del self._kept[known]
+
+    def prepare(self, head: Tokens) -> None:
+        """Evaluate a head ahead of the prompts that will begin with it."""
+        self.require_room(head, [], spare=0)
+        self._make_way(head, room=0, resuming=False)
+        self._pin(head)
+
+    def knows(self, head: Tokens) -> bool:
+        """Whether a head need not be evaluated any more."""
+        return head in self._heads or head in self._kept
+
+    def state_of(self, head: Tokens) -> bytes | None:
+        """What a resident head was evaluated to; None where it is not resident."""
+        if head in self._heads:
+            self._save(head, self._heads[head])
+        return bytes(self._kept[head]) if head in self._kept else None
+
+    def adopt(self, head: Tokens, state: bytes) -> None:
+        """Take over what a head was evaluated to by the same model in another run. What does not fit is not used."""
+        if head not in self._heads:
+            self._kept[head] = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
 
     def _pin(self, head: Tokens) -> None:
         """Make the head evaluated and resident."""
@@ -350,11 +398,12 @@ class Engine:
             return
         sequence = self._free.pop()
         try:
-            if not self._restore(head, sequence):
-                self._decode_prompt([(token, place, (sequence,), False) for place, token in enumerate(head)])
+            known = self._restore(head, sequence)
+            self._decode_prompt([(head[place], place, (sequence,), False) for place in range(len(known), len(head))])
         except BaseException:
             self._release([sequence])
             raise
+        self._follow(known, head)
         self._heads[head] = sequence
 
     @contextmanager
@@ -430,13 +479,27 @@ class Engine:
                 batch.n_seq_id[i] = len(owners)
                 for j, owner in enumerate(owners):
                     batch.seq_id[i][j] = owner
-            if (code := self._llama.llama_decode(self._context, batch)) != 0:
-                raise ModelError(f"llama.cpp could not evaluate {len(part)} tokens (code {code}); nothing is lost, try again")
+            self._evaluate(batch, len(part))
             for i, row in enumerate(part):
                 if row[3]:
                     pointer = self._llama.llama_get_logits_ith(self._context, i)
                     wanted.append(np.ctypeslib.as_array(pointer, shape=(self.vocabulary_size,)).copy())
         return wanted
+
+
+    def _evaluate(self, batch: Any, tokens: int) -> None:
+        if self._asked_to_stop():
+            raise Interrupted("the model was needed for something else; try again")
+        watched = self.gives_way is not None and tokens >= LONG_DECODE  # asking costs a little at every step of the network
+        self._llama.llama_set_abort_callback(self._context, self._abort if watched else self._never_abort, None)
+        code = self._llama.llama_decode(self._context, batch)
+        if code == _ABORTED:
+            raise Interrupted("the model was needed for something else; try again")
+        if code != 0:
+            raise ModelError(f"llama.cpp could not evaluate {tokens} tokens (code {code}); nothing is lost, try again")
+
+    def _asked_to_stop(self) -> bool:
+        return self.gives_way is not None and self.gives_way()
 
 
 @cache

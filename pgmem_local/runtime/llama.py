@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import json
 import os
 import re
@@ -21,13 +22,16 @@ import psutil
 from numpy.typing import NDArray
 
 from pgmem_local.errors import ModelError, ModelOutputInvalid
-from pgmem_local.ports import Completion, Head, Ledger, Prompt, Spent
+from pgmem_local.ports import Completion, Head, Ledger, Message, Prompt, Spent
 from pgmem_local.runtime.engine import Engine, Logits, Pick, Tokens, Work
 from pgmem_local.runtime.grammar import JsonGrammar
-from pgmem_local.runtime.templates import THINK_TAGS, ChatTemplate, Speech, without_thoughts
+from pgmem_local.runtime.states import fingerprint, is_kept, load_state, save_state
+from pgmem_local.runtime.templates import THINK_TAGS, ChatTemplate, Piece, Speech, without_thoughts
 
 DEFAULT_CONTEXT = 8192
 ALL_LAYERS = 999
+_OWN_PIECES = 3
+"""Pieces of a rendered prompt that are its own: its text, what closes it, its opening."""
 _FENCE = re.compile(r"```\w*\s*(.*?)\s*```", re.DOTALL)
 
 
@@ -42,7 +46,9 @@ class LlamaChat:
         self, path: Path, name: str, context_tokens: int = DEFAULT_CONTEXT, threads: int | None = None, gpu_layers: int = ALL_LAYERS
     ) -> None:
         self._name = name
+        self._path = path
         self._lock = threading.RLock()
+        self._ways = threading.local()
         self._engine = Engine(path, context_tokens, threads or physical_cores(), gpu_layers)
         self.ledger = Ledger()
         try:
@@ -99,17 +105,24 @@ class LlamaChat:
         return untrusted_tokens(self._engine, self._control, text)
 
     def _tokens(self, prompt: Prompt) -> tuple[Tokens, Tokens]:
-        """(head, tail) of a prompt; the head's tokens are the same object for every prompt of that head."""
-        pieces = self._template.pieces(prompt)
-        first = pieces[0].text
-        if first not in self._head_tokens:
-            tokens = self._engine.tokenize(first, special=True)
+        """(head, tail) of a prompt: all that comes before its text, and the rest."""
+        first, *pieces = self._template.pieces(prompt)
+        before, own = pieces[:-_OWN_PIECES], pieces[-_OWN_PIECES:]
+        return self._first_of(first.text) + self._all_of(before), self._all_of(own)
+
+    def _first_of(self, text: str) -> Tokens:
+        """The tokens of a head's instructions, made once."""
+        if text not in self._head_tokens:
+            tokens = self._engine.tokenize(text, special=True)
             begin = self._engine.begins_with()
-            self._head_tokens[first] = tokens if tokens[: len(begin)] == begin else begin + tokens
-        tail: list[int] = []
-        for piece in pieces[1:]:
-            tail += self._engine.tokenize(piece.text, special=True) if piece.trusted else self._plain(piece.text)
-        return self._head_tokens[first], tuple(tail)
+            self._head_tokens[text] = tokens if tokens[: len(begin)] == begin else begin + tokens
+        return self._head_tokens[text]
+
+    def _all_of(self, pieces: Iterable[Piece]) -> Tokens:
+        tokens: list[int] = []
+        for piece in pieces:
+            tokens += self._engine.tokenize(piece.text, special=True) if piece.trusted else self._plain(piece.text)
+        return tuple(tokens)
 
     def _batches(self, prompts: Sequence[Prompt], limit: int) -> list[_Batch]:
         """The prompts of one head together. Raises PromptTooLong before any of them is evaluated."""
@@ -131,7 +144,17 @@ class LlamaChat:
         with self._lock:
             if self._engine.closed:
                 raise ModelError(f"{self._name} is closed; open it again")
+            self._engine.gives_way = getattr(self._ways, "asked", None)
             yield
+
+    @contextmanager
+    def giving_way(self, asked: Callable[[], bool]) -> Iterator[None]:
+        before = getattr(self._ways, "asked", None)
+        self._ways.asked = asked
+        try:
+            yield
+        finally:
+            self._ways.asked = before
 
     @contextmanager
     def _accounted(self, task: str, calls: int = 0, reads: int = 0) -> Iterator[None]:
@@ -143,6 +166,28 @@ class LlamaChat:
             finally:
                 seconds = time.perf_counter() - began
                 self.ledger.book(task, Spent(calls, reads, work.evaluated, work.reused, work.written, seconds))
+
+    def prepare(self, head: Head, history: Sequence[Message] = (), kept_in: Path | None = None) -> None:
+        with self._accounted(head.task):
+            if kept_in is not None:
+                self._prepare_kept(self._tokens(Prompt(head, ""))[0], kept_in)
+            self._engine.prepare(self._tokens(Prompt(head, "", history=tuple(history)))[0])
+
+    def _prepare_kept(self, tokens: Tokens, folder: Path) -> None:
+        """Take the state of a head from the folder, or put it there."""
+        key = self._state_key(tokens)
+        if not is_kept(folder, key):
+            self._engine.prepare(tokens)
+            if made := self._engine.state_of(tokens):
+                save_state(folder, key, made)
+        elif not self._engine.knows(tokens) and (state := load_state(folder, key)) is not None:
+            self._engine.adopt(tokens, state)
+
+    def _state_key(self, tokens: Tokens) -> str:
+        """Of all that an evaluated head depends on: the weights, the library, the context, and the tokens themselves, in which are
+        the template, our instructions and the notes."""
+        about = (self._engine.version, self.context_tokens, tokens)
+        return hashlib.sha256(fingerprint(self._path) + repr(about).encode()).hexdigest()
 
     def write(self, prompts: Sequence[Prompt], limit: int, stop: Sequence[str] = ()) -> list[Completion]:
         results: dict[int, Completion] = {}
@@ -156,7 +201,7 @@ class LlamaChat:
                     results[place] = Completion(_before_stop(text, stop), one.finished, len(one.tokens))
         return [results[place] for place in range(len(prompts))]
 
-    def stream(self, prompt: Prompt, limit: int, temperature: float = 0.0) -> Iterator[str]:
+    def stream(self, prompt: Prompt, limit: int, temperature: float = 0.0) -> Generator[str, None, None]:
         """The model is held a token at a time, so other calls may come between; the cells are held until the end or `close`."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         speech = Speech(self._template.opens_thought(prompt.head))

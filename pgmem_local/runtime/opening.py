@@ -26,6 +26,13 @@ def open_chat_model(
     return LlamaChat(found.path, found.name, context_tokens or DEFAULT_CONTEXT)
 
 
+def require_chat_model(name_or_path: str | Path | None = None) -> None:
+    """Raises ModelFileError where this model is not installed; loads nothing."""
+    from pgmem_local.runtime.model_files import find_model
+
+    find_model(name_or_path)
+
+
 def open_embedder() -> Embedder:
     """The installed sentence encoder. Raises ModelFileError where there is none."""
     from pgmem_local.runtime.llama import physical_cores

@@ -19,6 +19,7 @@ from pgmem_local.ports import Head, Prompt
 
 _MARK = "\ue0f0{}\ue0f1"
 _PROBE = "\ue0f0probe\ue0f1"
+_NOTES = "\ue0f0notes\ue0f1"
 THINK_TAGS = ("<think>", "</think>")
 _TAG = re.compile("(</?think>)")
 _FAULTS = (jinja2.TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError)
@@ -73,12 +74,16 @@ class ChatTemplate:
             raise TemplateError(f"the chat template of this model file fails ({problem}); take another model") from problem
 
     def pieces(self, prompt: Prompt) -> list[Piece]:
-        """The prompt in pieces; the first is the head's, the same for every prompt of that head."""
+        """The prompt in pieces, ours and untrusted ones in turn. The last three are the prompt's text, what closes it, and its opening;
+        all before them is the same for every prompt of that head and history."""
         variable = [message.text for message in prompt.history] + [prompt.text]
         roles = [message.role for message in prompt.history] + ["user"]
         marks = [_MARK.format(i) for i in range(len(variable))]
         messages = [_message(role, mark) for role, mark in zip(roles, marks, strict=True)]
         instructions = prompt.head.instructions
+        if prompt.head.notes:
+            instructions = f"{instructions}\n\n{_NOTES}"
+            marks, variable = [_NOTES, *marks], [prompt.head.notes, *variable]
         if instructions and self._has_system:
             messages.insert(0, _message("system", instructions))
         elif instructions:

@@ -29,22 +29,26 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=1)))
 class RuleChat(ScriptedChat):
     """Answers every task by a rule instead of a queue: each message is a State in its own words, no pair is related."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.replies = {"trait": "none", "answer": "It is jasmine tea [1].", "chat": "Glad to hear it."}
+
     def _next(self, asked: Asked) -> Answer:
+        self._give_way()
         self.asked.append(asked)
         task = asked.prompt.head.task
         wrote = asked.method != "choose"
         self.ledger.book(task, Spent(calls=int(wrote), reads=int(not wrote), evaluated=5, written=2 * wrote, seconds=0.01))
         if not wrote:
             return " No" if task == "judge_probes" else asked.options[0]
-        rules = {"trait": "none", "answer": "It is jasmine tea [1].", "chat": "Glad to hear it."}
-        return rules.get(task, asked.prompt.text.rpartition("Message: ")[2])
+        return self.replies.get(task, asked.prompt.text.rpartition("Message: ")[2])
 
 
 @dataclass
 class Models:
     """What was opened in place of real models, in order."""
 
-    chat: ScriptedChat = field(default_factory=RuleChat)
+    chat: RuleChat = field(default_factory=RuleChat)
     opened: list[str] = field(default_factory=list)
 
     def open_chat_model(self, name: str | None = None, loading: Callable[[str], None] | None = None) -> ScriptedChat:
@@ -62,6 +66,7 @@ class Models:
 def models(monkeypatch: pytest.MonkeyPatch) -> Models:
     stand_ins = Models()
     monkeypatch.setattr(opening, "open_chat_model", stand_ins.open_chat_model)
+    monkeypatch.setattr(opening, "require_chat_model", lambda name: None)
     monkeypatch.setattr(opening, "open_embedder", stand_ins.open_embedder)
     return stand_ins
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gc
 import random
+import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pgmem_local.errors import ModelError, ModelFileError, PromptTooLong
+from pgmem_local.errors import Interrupted, ModelError, ModelFileError, PromptTooLong
 from pgmem_local.runtime import engine as engine_module
 from pgmem_local.runtime.engine import MAX_HEADS, SEQUENCES, SHARED_WORTH, Engine, Logits, Tokens, Work, groups_by_prefix
 
@@ -69,6 +71,11 @@ def never(tokens: Tokens) -> bool:
 
 def read(engine: Engine, head: Tokens, *tails: Tokens) -> list[Logits]:
     return engine.read(head, tails, np.copy)
+
+
+def read_again_and_again(engine: Engine) -> None:
+    for i in range(100):
+        read(engine, (), words(i, 900))
 
 
 def plain(engine: Engine, prompt: Tokens) -> Logits:
@@ -370,7 +377,7 @@ class Storm:
     def blow(self, calls: int) -> None:
         for _ in range(calls):
             try:
-                self.chance.choice([self.read, self.read, self.write, self.begin_stream, self.step_stream, self.too_long])()
+                self.chance.choice([self.read, self.read, self.write, self.begin_stream, self.step_stream, self.too_long, self.interrupt])()
             except ModelError as refused:
                 if "unfinished streams" not in str(refused):
                     raise
@@ -378,8 +385,10 @@ class Storm:
             stream.close()
 
     def head(self) -> Tokens:
+        """One of twelve, or what one of three conversations has grown to."""
         number = self.chance.randrange(12)
-        return words(("head", number), 17 * number)
+        grown = words(("grown", number), self.chance.randrange(60)) if number in (3, 4, 5) else ()
+        return words(("head", number), 17 * number) + grown
 
     def tails(self) -> list[Tokens]:
         same = words(self.chance.randrange(4), self.chance.randrange(120))
@@ -406,9 +415,125 @@ class Storm:
             if self.chance.random() < 0.3:
                 stream.close()
 
+    def interrupt(self) -> None:
+        left = self.chance.randrange(1, 120)
+
+        def asked() -> bool:
+            nonlocal left
+            left -= 1
+            return left < 0
+
+        self.engine.gives_way = asked
+        try:
+            self.chance.choice([self.write, self.step_stream, lambda: self.engine.prepare(self.head())])()
+        except Interrupted:
+            pass
+        finally:
+            self.engine.gives_way = None
+
     def too_long(self) -> None:
         with pytest.raises(PromptTooLong):
             read(self.engine, self.head(), words("much", CONTEXT + 1))
+
+
+class TestGivingWay:
+    def test_a_long_evaluation_ends_in_its_middle(self, engine: Engine) -> None:
+        asked = threading.Event()
+        engine.gives_way = asked.is_set
+        whole = -time.perf_counter()
+        read(engine, (), words("first", 900))
+        whole += time.perf_counter()
+        threading.Timer(whole / 3, asked.set).start()
+        began = time.perf_counter()
+        with pytest.raises(Interrupted):
+            read_again_and_again(engine)
+        assert time.perf_counter() - began < whole * 0.9
+        assert_all_free(engine)
+
+    @pytest.mark.parametrize("calls", [1, 2, 5])
+    def test_writing_ends_before_the_next_token(self, engine: Engine, calls: int) -> None:
+        picked: list[int] = []
+
+        def pick(logits: Logits) -> int:
+            picked.append(greedy(logits))
+            return 97
+
+        engine.gives_way = lambda: len(picked) >= calls
+        with pytest.raises(Interrupted):
+            engine.write(words("head", 10), [words("tail", 9)], 50, pick, never)
+        assert len(picked) == calls
+        assert_all_free(engine)
+
+    def test_what_comes_after_is_as_if_nothing_had_been(self, open_engine: Open) -> None:
+        engine, fresh = open_engine(), open_engine()
+        head, tail = words("head", 300), words("tail", 200)
+        for left in (1, 30, 60):
+            countdown = iter(range(left))
+            engine.gives_way = lambda steps=countdown: next(steps, None) is None  # type: ignore[misc]
+            with pytest.raises(Interrupted):
+                read(engine, head, tail)
+        engine.gives_way = None
+        np.testing.assert_allclose(read(engine, head, tail)[0], plain(fresh, head + tail), atol=TOLERANCE)
+        assert_whole_context_is_usable(engine)
+
+    def test_a_conversation_is_not_lost_by_an_interruption(self, engine: Engine) -> None:
+        engine.prepare(words("head", 300))
+        read(engine, words("other", 50), words("x", 9))
+        engine.gives_way = lambda: True
+        with pytest.raises(Interrupted):
+            engine.prepare(words("head", 300) + words("turn", 40))
+        engine.gives_way, engine.work = None, Work()
+        engine.prepare(words("head", 300) + words("turn", 40))
+        assert engine.work.evaluated == 40
+
+
+class TestConversations:
+    @pytest.mark.parametrize("kind", ["qwen3", "gemma3"])
+    def test_a_head_that_continues_another_is_evaluated_from_there(self, open_engine: Open, kind: str) -> None:
+        engine, alone = open_engine(kind), open_engine(kind)
+        head = words("head", 200)
+        engine.prepare(head)
+        for turn in range(3):
+            read(engine, words("learning", 100), words(turn, 50))
+            head += words(("turn", turn), 30)
+            engine.work = Work()
+            engine.prepare(head)
+            assert engine.work.evaluated == 30
+            np.testing.assert_allclose(read(engine, head, words("?", 5))[0], plain(alone, head + words("?", 5)), atol=TOLERANCE)
+        assert_all_free(engine)
+
+    def test_of_a_conversation_only_its_beginning_and_its_end_are_kept(self, engine: Engine) -> None:
+        heads = [words("head", 100)[: 40 + 10 * turn] for turn in range(6)]
+        for head in heads:
+            engine.prepare(head)
+        read(engine, words("other", 20), words("x", 9))
+        assert list(engine._kept) == [heads[0], heads[-1]]
+
+    def test_what_was_evaluated_in_another_run_is_taken_over(self, open_engine: Open) -> None:
+        before, after = open_engine(), open_engine()
+        head, tail = words("head", 200), words("tail", 9)
+        before.prepare(head)
+        state = before.state_of(head)
+        assert state is not None
+        after.adopt(head, state)
+        logits = read(after, head, tail)[0]
+        assert after.work.evaluated == len(tail)
+        np.testing.assert_allclose(logits, plain(before, head + tail), atol=TOLERANCE)
+
+    @pytest.mark.parametrize("damage", ["foreign", "short"])
+    def test_a_state_that_does_not_fit_is_evaluated_instead(self, open_engine: Open, damage: str) -> None:
+        engine, foreign = open_engine(), open_engine("gemma3")
+        head, tail = words("head", 50), words("tail", 9)
+        source = foreign if damage == "foreign" else engine
+        source.prepare(head)
+        state = source.state_of(head) or b""
+        fresh = open_engine()
+        fresh.adopt(head, state if damage == "foreign" else state[: len(state) // 2])
+        np.testing.assert_allclose(read(fresh, head, tail)[0], plain(engine, head + tail), atol=TOLERANCE)
+        assert fresh.work.evaluated == len(head) + len(tail)
+
+    def test_the_state_of_a_head_nobody_prepared_is_none(self, engine: Engine) -> None:
+        assert engine.state_of(words("head", 9)) is None
 
 
 class TestAccounts:

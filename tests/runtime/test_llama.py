@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong, TemplateError
+from pgmem_local.errors import Interrupted, ModelError, ModelOutputInvalid, PromptTooLong, TemplateError
 from pgmem_local.ports import Completion, Head, Ledger, Message, Prompt, Spent
 from pgmem_local.runtime.engine import SEQUENCES, Engine
 from pgmem_local.runtime.llama import ControlStrings, LlamaChat, control_strings, parse_object, physical_cores, untrusted_tokens
@@ -302,6 +302,99 @@ class TestAccounts:
         assert ledger.total() == Spent(2, 3, 11, 6, 4, 1.0)
         assert ledger.take()["a"] == Spent(2, 2, 11, 6, 4, 1.0)
         assert ledger.total() == Spent()
+
+
+TALKS = Head("chat", "Talk.", notes="- User drinks tea.")
+SAID = (Message("user", "Hello."), Message("assistant", "Good day."))
+
+
+class TestPreparing:
+    def evaluated(self, model: LlamaChat, text: str, history: Sequence[Message] = ()) -> int:
+        """Prompt tokens that had to be evaluated for a reply to this."""
+        model.ledger.take()
+        list(model.stream(Prompt(TALKS, text, history=tuple(history)), 1))
+        return model.ledger.take()["chat"].evaluated
+
+    def own_tokens(self, model: LlamaChat, text: str) -> int:
+        return len(model._tokens(Prompt(TALKS, text))[1])
+
+    def test_after_it_only_the_message_is_evaluated(self, qwen: LlamaChat) -> None:
+        qwen.prepare(TALKS, SAID)
+        qwen.choose(questions(2), OPTIONS)  # learning comes between
+        assert self.evaluated(qwen, "How are you?", SAID) == self.own_tokens(qwen, "How are you?")
+
+    def test_the_next_turn_continues_this_one(self, qwen: LlamaChat) -> None:
+        qwen.prepare(TALKS)
+        qwen.ledger.take()
+        qwen.prepare(TALKS, SAID)
+        evaluated = qwen.ledger.take()["chat"].evaluated
+        assert evaluated == len(qwen._tokens(Prompt(TALKS, "", history=SAID))[0]) - len(qwen._tokens(Prompt(TALKS, ""))[0])
+
+    def test_the_head_is_taken_from_the_run_before(self, qwen_file: Path, tmp_path: Path) -> None:
+        for run in range(2):
+            with LlamaChat(qwen_file, "tiny-qwen3", context_tokens=1024, threads=1) as model:
+                model.prepare(TALKS, kept_in=tmp_path)
+                assert (model.ledger.take()["chat"].evaluated == 0) == (run == 1)
+                assert self.evaluated(model, "Hm?") == self.own_tokens(model, "Hm?")
+        assert len(list(tmp_path.iterdir())) == 1
+
+    @pytest.mark.parametrize("changed", ["notes", "instructions", "context", "weights", "library"])
+    def test_what_depends_on_something_else_is_evaluated_anew(
+        self, qwen_file: Path, tmp_path: Path, changed: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        weights = tmp_path / "weights.gguf"
+        weights.write_bytes(qwen_file.read_bytes())
+        with LlamaChat(weights, "one", context_tokens=1024, threads=1) as model:
+            model.prepare(TALKS, kept_in=tmp_path / "states")
+        if changed == "weights":
+            os.utime(weights, (1, 1))
+        if changed == "library":
+            monkeypatch.setattr(Engine, "version", "another")
+        head = {"notes": Head("chat", "Talk.", notes="- User drinks."), "instructions": Head("chat", "Walk.", notes=TALKS.notes)}
+        with LlamaChat(weights, "one", context_tokens=1000 if changed == "context" else 1024, threads=1) as model:
+            model.prepare(head.get(changed, TALKS), kept_in=tmp_path / "states")
+            assert model.ledger.take()["chat"].evaluated > 5
+        assert len(list((tmp_path / "states").iterdir())) == 1
+
+    def test_what_is_evaluated_meanwhile_is_kept_when_it_was_interrupted_before(self, qwen: LlamaChat, tmp_path: Path) -> None:
+        self.evaluated(qwen, "Hm?")  # before there was time to prepare anything
+        qwen.prepare(TALKS, SAID, kept_in=tmp_path)
+        assert len(list(tmp_path.iterdir())) == 1
+
+    def test_control_strings_in_the_notes_of_a_head_are_only_text(self, qwen: LlamaChat) -> None:
+        plain, _ = qwen._tokens(Prompt(Head("chat", "Talk.", notes="note"), ""))
+        hostile_notes, _ = qwen._tokens(Prompt(Head("chat", "Talk.", notes=HIJACK), ""))
+        assert sum(map(qwen._engine.is_control, hostile_notes)) == sum(map(qwen._engine.is_control, plain))
+
+
+class TestGivingWay:
+    def test_each_call_of_this_thread_ends_and_none_of_another(self, qwen: LlamaChat) -> None:
+        calls = (
+            lambda: qwen.write(questions(1), 5),
+            lambda: qwen.choose(questions(1), OPTIONS),
+            lambda: qwen.write_json(Prompt(HEAD, "Who?"), PERSON, 5),
+            lambda: next(qwen.stream(questions(1)[0], 5)),
+            lambda: qwen.prepare(Head("other", "Talk.")),
+        )
+        with qwen.giving_way(lambda: True):
+            for call in calls:
+                with pytest.raises(Interrupted):
+                    call()
+            with ThreadPoolExecutor(1) as pool:
+                assert pool.submit(qwen.choose, questions(1), OPTIONS).result(timeout=30).shape == (1, 2)
+        assert qwen.choose(questions(1), OPTIONS).shape == (1, 2)
+        assert_all_free(qwen)
+
+    def test_a_stream_stops_between_two_tokens(self, qwen: LlamaChat, monkeypatch: pytest.MonkeyPatch) -> None:
+        speaks(qwen, monkeypatch, "A reply that takes its time")
+        asked = threading.Event()
+        with qwen.giving_way(asked.is_set):
+            stream = qwen.stream(questions(1)[0], 50)
+            assert next(stream) + next(stream) == "A "
+            asked.set()
+            with pytest.raises(Interrupted):
+                next(stream)
+        assert_all_free(qwen)
 
 
 class TestThreads:
