@@ -29,11 +29,15 @@ class Moment:
 
     @classmethod
     def of(cls, when: datetime) -> Moment:
-        """The moment of an aware datetime; raises ValueError on a naive one."""
+        """The moment of an aware datetime; raises ValueError on a naive one.
+
+        Before there were zones, clocks went by the sun and offsets had seconds. Those are given up rather than the writer's day.
+        """
         offset = when.utcoffset()
         if offset is None:
             raise ValueError(f"{when.isoformat()} has no UTC offset")
-        return cls(when.astimezone(timezone.utc), round(offset.total_seconds() / 60))
+        minutes = round(offset.total_seconds() / 60)
+        return cls(when.replace(tzinfo=timezone(timedelta(minutes=minutes))).astimezone(timezone.utc), minutes)
 
     @property
     def local(self) -> datetime:

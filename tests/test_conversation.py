@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -104,3 +105,8 @@ def test_log_of_endless_replies_does_not_fill_memory() -> None:
     piece = "x" * (LONGEST_REPLY // 2)
     found = list(pair_exchanges([user("go"), *[assistant(piece)] * 3]))
     assert found == [assistant(piece), Exchange(user("go"), f"{piece}\n{piece}")]
+
+
+def test_day_of_a_time_before_there_were_zones_is_the_writers() -> None:
+    written = datetime(1660, 1, 1, tzinfo=ZoneInfo("Europe/Stockholm"))  # 1 h 12 min 12 s ahead of Greenwich
+    assert Moment.of(written).day == date(1660, 1, 1)

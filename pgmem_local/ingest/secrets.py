@@ -69,6 +69,10 @@ _TOKEN = re.compile(
     re.I,
 )
 _CODE_WORDS = ("pin", "code", "combination", "geheimzahl")
+_PASSWORD_WORDS = (
+    "pass", "pwd", "kennwort", "contraseña", "senha", "wachtwoord", "lösenord", "hasło", "пароль", "密码", "密碼", "パスワード",
+)  # fmt: skip
+_TOKEN_WORDS = ("key", "token", "secret", "bearer")
 _DOOR_CODE = re.compile(
     r"(?P<before>(?:(?-i:\bPIN\b)|\b(?:my|the|her|his|our) pin\b|\bpin[ -]?(?:code|number)"
     r"|\b(?:door|gate|alarm|entry|access|security|safe|lock|locker|padlock|garage|keypad|unlock|verification|backup|house|building)"
@@ -121,6 +125,8 @@ def _passes_luhn(digits: str) -> bool:
 
 def _mask_passwords(text: str) -> tuple[str, int]:
     """Three shapes, from the surest to the least sure; what one has taken the next does not see."""
+    if not _has_one_of(_PASSWORD_WORDS, text):
+        return text, 0
     text, quoted = _mask_values(_QUOTED_PASSWORD, text, lambda match, value: bool(value.strip()))
     text, near = _mask_values(_NEAR_PASSWORD, text, _is_near_value)
     text, far = _mask_values(_FAR_PASSWORD, text, _is_far_value)
@@ -128,6 +134,8 @@ def _mask_passwords(text: str) -> tuple[str, int]:
 
 
 def _mask_tokens(text: str) -> tuple[str, int]:
+    if not _has_one_of(_TOKEN_WORDS, text):
+        return text, 0
     return _mask_values(_TOKEN, text, lambda match, value: len(value) >= 12 and _looks_made_up(value))
 
 
@@ -167,9 +175,14 @@ def _looks_made_up(value: str) -> bool:
     return bool(letters and (re.search(r"[0-9]", value) or re.search(r"[!#$%^&*+=?~@_<>|](?=\w)|[a-z][A-Z]", value)))
 
 
+def _has_one_of(words: tuple[str, ...], text: str) -> bool:
+    """Spares most of a diary the dear patterns, each of which needs one of its words."""
+    folded = text.casefold()
+    return any(word in folded for word in words)
+
+
 def _mask_codes(text: str) -> tuple[str, int]:
-    lowered = text.lower()
-    if not any(word in lowered for word in _CODE_WORDS):  # spares most of a diary the dearest pattern
+    if not _has_one_of(_CODE_WORDS, text):
         return text, 0
     return _DOOR_CODE.subn(rf"\g<before>{MARK}", text)
 
