@@ -34,6 +34,8 @@ TUESDAY = said("2025-12-30T21:00:00+01:00")
         ("The fair is on 3 January.", "2026-01-03"),
         ("It rained on December 28th.", "2025-12-28"),
         ("Friday the 2nd is the last shift.", "2026-01-02"),
+        ("It ends on Friday the 2nd.", "2026-01-02"),
+        ("It was on Thursday the 27th of November.", "2025-11-27"),
         ("Moved here on 4 May 2019.", "2019-05-04"),
         ("Moved here on May 4th, 2019.", "2019-05-04"),
         ("Since 2021-03-01 it is ours.", "2021-03-01"),

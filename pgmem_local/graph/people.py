@@ -18,7 +18,7 @@ from pgmem_local.dates import Grain, written
 from pgmem_local.errors import UnknownEntity
 from pgmem_local.graph.names import Word, is_surname, name_words, ordinary, words_of
 from pgmem_local.graph.nodes import NodeId
-from pgmem_local.graph.relations import relation_word
+from pgmem_local.graph.relations import is_said_with_the, relation_word
 
 EntityId = NewType("EntityId", str)
 """`p` and a number that is never used twice: p1."""
@@ -236,7 +236,7 @@ class People:
 
     def _named_at(self, words: Sequence[Word], place: int) -> tuple[int, list[EntityId]]:
         """The longest name that begins here, in words, and whom it may mean."""
-        if words[place].folded in ("my", "our") and (found := self._related_at(words, place)) is not None:
+        if words[place].folded in ("my", "our", "the") and (found := self._related_at(words, place)) is not None:
             return found
         for length in range(min(self._longest, len(words) - place), 0, -1):
             run = words[place : place + length]
@@ -254,6 +254,8 @@ class People:
         if place + 1 >= len(words):
             return None
         relation = relation_word(words[place + 1].folded)
+        if words[place].folded == "the" and not is_said_with_the(relation):
+            return None
         related = [entity.id for entity in self if relation is not None and entity.relation == relation]
         length, named = self._named_at(words, place + 2) if place + 2 < len(words) and words[place + 2].capital else (0, [])
         if named:

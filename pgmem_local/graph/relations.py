@@ -49,6 +49,11 @@ def is_pet(relation: str | None) -> bool:
     return relation in _PETS
 
 
+def is_said_with_the(relation: str | None) -> bool:
+    """Whether "the boss" means the user's own, as "my boss" does."""
+    return relation in ("boss", "landlord", "landlady")
+
+
 def is_the_only(relation: str) -> bool:
     """Whether "my …" mostly means one: my boss, but not my friend."""
     return relation in RELATIONS and relation not in _SEVERAL

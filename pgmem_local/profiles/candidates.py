@@ -43,7 +43,10 @@ _VERBS = frozenset(
     grew knew paid put sat spent stood taught thought wore began asked
     """.split()  # noqa: SIM905
 )
+_IS_EXPLAINED = re.compile(r"^, (?:the|my|our|her|his|who|whose) ")
 _QUOTES = "\"“‘«'"
+_QUOTED = re.compile(r"[\"“”«»]")
+"""Who says "my brother" in a quotation is somebody else."""
 _VERB_ENDINGS = ("s", "ed")
 
 
@@ -160,7 +163,7 @@ def _begins_anew(text: str, word: Word) -> bool:
 def _acts(text: str, name: str) -> bool:
     """Whether what begins a sentence has something or does something: Jo's birthday, Mira called."""
     rest = text.partition(name)[2]
-    if rest[:2] in ("'s", "’s"):
+    if rest[:2] in ("'s", "’s") or _IS_EXPLAINED.match(rest):
         return True
     following = words_of(rest)[:1]
     if not following or following[0].capital or not rest.startswith(" "):
@@ -173,7 +176,7 @@ def _nameless(lines: Sequence[Line], named: dict[str, str], people: People) -> l
     """ "my sister", where one is meant and no name is known or given beside it."""
     places: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
-        if line.context.author is None:
+        if line.context.author is None and not _QUOTED.search(line.text):
             for relation in _relations_in(line.text):
                 places[relation].append(line)
     taken = set(named.values())

@@ -15,10 +15,10 @@ from pgmem_local.graph.names import fold, name_words, words_of
 from pgmem_local.graph.people import Entity, EntityId, EntityKind, Naming, People, is_nameless, nameless
 from pgmem_local.graph.relations import compatible, is_pet, relation_word
 from pgmem_local.ports import Head
-from pgmem_local.profiles.about import NEIGHBOURS, says_he_or_she
 from pgmem_local.profiles.candidates import Candidate, find_candidates
 from pgmem_local.profiles.desk import PeopleDesk
 from pgmem_local.profiles.lines import Line, listing
+from pgmem_local.profiles.pronouns import NEIGHBOURS, says_he_or_she
 from pgmem_local.prompts import load, one_line
 
 YES_NO = (" Yes", " No")
@@ -49,11 +49,10 @@ class Found:
 def find_people(desk: PeopleDesk, lines: Sequence[Line]) -> list[Found]:
     """Whom a chunk speaks of. One call, or none where no name occurs."""
     candidates = [one for one in find_candidates(lines, desk.people) if _is_told_of(one, lines)]
-    if not candidates:
-        return []
     registry = _Registry(desk)
     for candidate, kind in _kinds(desk, candidates, lines):
         registry.take(candidate, kind)
+    registry.recall(lines)
     return registry.found()
 
 
@@ -147,6 +146,14 @@ class _Registry:
         self._found[entity.id] = Found(entity, tuple(lines), (*before.namings, *namings), before.is_new)
         self._people = self._people.having([entity])
 
+    def recall(self, lines: Sequence[Line]) -> None:
+        """Whom the chunk names besides, and the memory knows: in small letters, or in what somebody is quoted with."""
+        for line in lines:
+            for identifier in self._desk.people.mentions(line.text):
+                if identifier not in self._found and not line.asks:
+                    entity = self._desk.people[identifier]
+                    self._found[identifier] = Found(entity, (line,), (Naming(identifier, line.context.id),), False)
+
     def found(self) -> list[Found]:
         return list(self._found.values())
 
@@ -176,11 +183,10 @@ class _Registry:
         return [alike[best]] if odds[best] >= self._desk.settings.same_person else []
 
     def _is_settled(self, entity: Entity) -> bool:
-        """Whether there is something to compare with: a relation to the user, or more than one turn that spoke of them."""
+        """Whether there is something to compare with: an earlier chunk, a relation to the user, or more than one turn."""
         found = self._found.get(entity.id)
-        known = self._desk.people.facts(entity.id) if entity.id in self._desk.people else []
-        contexts = {source for fact in known for source in fact.sources} | {one.context for one in (found.namings if found else ())}
-        return entity.relation is not None or len(contexts) > 1
+        turns = {naming.context for naming in (found.namings if found else ())}
+        return entity.id in self._desk.people or entity.relation is not None or len(turns) > 1
 
     def _apart(self, candidate: Candidate, entity: Entity) -> bool:
         """Whether no turn speaks of both: who says Kim and Kimberly in one breath means two."""

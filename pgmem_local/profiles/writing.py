@@ -16,7 +16,7 @@ from pgmem_local.graph.people import Entity, People, Profile, Sentence, is_namel
 from pgmem_local.ports import Prompt
 from pgmem_local.profiles.about import About
 from pgmem_local.profiles.desk import PeopleDesk
-from pgmem_local.profiles.lines import Line, listing
+from pgmem_local.profiles.lines import LONGEST, Line, listing
 from pgmem_local.prompts import load, one_line
 from pgmem_local.words import keywords
 
@@ -97,10 +97,21 @@ def new_profile(people: People, about: About, written: Sequence[tuple[Line, str]
     sentences = before + [Sentence(text, (line.context.id,)) for line, text in _introduced(about, before)]
     by_line = dict(written)
     for line in about.lines:
-        text = by_line.get(line) or (about.sure.get(line) if len(line.text.split()) <= LONGEST_SENTENCE else None)
+        text = by_line.get(line) or _short_enough(about.sure.get(line), entity, people)
         if text and not any(_says(sentence.text, text) for sentence in sentences):
-            sentences.append(Sentence(text, (line.context.id,)))
+            sentences.append(Sentence(_ended(text), (line.context.id,)))
     return Profile(entity.id, tuple(shortened(sentences, entity, people, words)))
+
+
+def _short_enough(text: str | None, entity: Entity, people: People) -> str | None:
+    """The user's own sentence where it is short, or where it names somebody the read path may walk to."""
+    if text is None or len(text.split()) <= LONGEST_SENTENCE:
+        return text
+    return " ".join(text.split()[:LONGEST]) if set(people.mentions(text)) - {entity.id} else None
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…", "。")) else f"{text}."
 
 
 def _introduced(about: About, before: Sequence[Sentence]) -> list[tuple[Line, str]]:

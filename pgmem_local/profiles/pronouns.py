@@ -1,0 +1,122 @@
+"""Whom he, she or it means in a chunk: English only, by who was named last and which of them it can be. No model is asked.
+
+Whether somebody is he or she is learned from sentences that name nobody else, and from relations such as sister. Where two may be
+meant, nobody is: a fact about the wrong one is worse than none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pgmem_local.graph.people import Entity, EntityId, EntityKind, People
+from pgmem_local.profiles.lines import Line
+
+NEIGHBOURS = 2
+"""Sentences without a name after which nobody is meant any more whose gender is not known."""
+REMEMBERED = 6
+"""Sentences back to which "she" may reach past others who are he."""
+
+_PRONOUN = re.compile(r"\b(?P<word>he|she|him|his|her)\b(?:['’](?:s|d|ll)\b)?", re.IGNORECASE)
+_ITS = re.compile(r"^(?:(?:and|but|so|oh|well|also|then)[, ]+)*(?P<word>it|its)\b(?:['’]s\b)?", re.IGNORECASE)
+_OBJECT = re.compile(
+    r"^\s*(?:$|[.,;:!?)]|(?:to|in|on|at|a|an|the|and|or|but|for|from|of|off|with|about|into|by|if|when|that|this|up|out|is|was|my|so|as"
+    r"|his|her|their|its|some|any|more|all|both|down|back|over|again|what|how|why|where|who|because|i|we|he|she|they|it"
+    r"|yesterday|today|tomorrow|tonight|last (?:night|week|month|year|\w+day)|there|here|now|then|once)\b)",
+    re.IGNORECASE,
+)
+_OF_ANOTHER = re.compile(r"(?:\bis|\bwas|['’]s)\s+$", re.IGNORECASE)
+"""Before a pronoun that tells of somebody else: Gwil is her landlord."""
+_SHE = frozenset("mother sister daughter grandma aunt niece stepmother stepsister half-sister wife girlfriend landlady".split())  # noqa: SIM905
+_HE = frozenset("father brother son grandpa uncle nephew stepfather stepbrother half-brother husband boyfriend landlord".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True)
+class Meant:
+    """A pronoun of a sentence, from `start` to `end`, the one entity it can mean, and its name in the form of the pronoun."""
+
+    start: int
+    end: int
+    entity: Entity
+    form: str
+
+
+class Focus:
+    """Who was spoken of in the sentences so far, the last first."""
+
+    def __init__(self, people: People, gender: Mapping[EntityId, str]) -> None:
+        self._people, self._gender = people, gender
+        self._spoken: list[list[EntityId]] = []
+        self._silent = 0
+
+    @property
+    def last(self) -> list[EntityId]:
+        """Who was named last, while the sentences may still go on about them."""
+        return self._spoken[0] if self._spoken and self._silent <= NEIGHBOURS else []
+
+    def meant_in(self, line: Line) -> Meant | None:
+        """The first pronoun of a sentence that can only mean one entity, and neither of those named before it in the sentence."""
+        pronoun = _PRONOUN.search(line.text) or _ITS.match(line.text)
+        if pronoun is None or line.context.author is not None:
+            return None
+        word = pronoun["word"].lower()
+        before = [mention for mention in self._people.mentions_in(line.text) if mention.start < pronoun.start("word")]
+        if any(self._fits(word, one) for mention in before for one in mention.candidates):
+            return None
+        found = self._latest(word)
+        return _meant(pronoun, self._people[found], line.text) if found is not None else None
+
+    def follow(self, spoken: Sequence[EntityId]) -> None:
+        """Go on to the next sentence: whoever is spoken of comes first from now on."""
+        somebody = [one for one in spoken if self._people[one].kind in (EntityKind.PERSON, EntityKind.PET)]
+        self._silent = 0 if somebody else self._silent + 1
+        self._spoken = ([somebody] if somebody else []) + self._spoken
+        self._spoken = [] if self._silent > REMEMBERED else self._spoken[:REMEMBERED]
+
+    def _latest(self, word: str) -> EntityId | None:
+        """The one last named that the pronoun fits; who is known to be of the other gender is passed over."""
+        for group in self._spoken:
+            fitting = [one for one in group if self._fits(word, one)]
+            known = [one for one in fitting if self._gender.get(one) == gender_of(word)]
+            if len(known) == 1:
+                return known[0]
+            if fitting:
+                return fitting[0] if len(fitting) == 1 and self._silent <= NEIGHBOURS and group is self._spoken[0] else None
+        return None
+
+    def _fits(self, word: str, one: EntityId) -> bool:
+        if word in ("it", "its"):
+            return self._people[one].kind is not EntityKind.PERSON
+        return self._gender.get(one) in (None, gender_of(word))
+
+
+def gender_of(word: str) -> str:
+    return "she" if word in ("she", "her", "hers") else "he"
+
+
+def says_he_or_she(line: Line) -> bool:
+    return line.context.author is None and bool(_PRONOUN.search(line.text))
+
+
+def genders(lines: Sequence[Line], people: People) -> dict[EntityId, str]:
+    """Who is he and who is she, as far as their relation tells or sentences about nobody else agree on."""
+    votes: dict[EntityId, Counter[str]] = {}
+    texts = [line.text for line in lines if line.context.author is None] + [fact.text for fact in people.all_facts(current=False)]
+    for text in texts:
+        mentions = people.mentions_in(text)
+        if len({mention.candidates for mention in mentions}) == 1 and len(mentions[0].candidates) == 1:
+            own = (match for match in _PRONOUN.finditer(text, mentions[0].end) if not _OF_ANOTHER.search(text, 0, match.start()))
+            said = (gender_of(match["word"].lower()) for match in own)
+            votes.setdefault(mentions[0].candidates[0], Counter()).update(set(said))
+    found = {one: count.most_common(1)[0][0] for one, count in votes.items() if len(set(count.values())) > 1 or len(count) == 1}
+    by_relation = {one.id: "she" if one.relation in _SHE else "he" for one in people if one.relation in _SHE | _HE}
+    return found | by_relation
+
+
+def _meant(pronoun: re.Match[str], entity: Entity, text: str) -> Meant:
+    """her book is Ana's book, I saw her is I saw Ana."""
+    word = pronoun["word"].lower()
+    owns = word in ("his", "its") or (word == "her" and not _OBJECT.match(text[pronoun.end() :]))
+    return Meant(pronoun.start("word"), pronoun.end("word"), entity, f"{entity.name}'s" if owns else entity.name)
