@@ -67,13 +67,14 @@ class Silent(RawTurns):
         return []
 
 
-@pytest.mark.parametrize("task", ["diary", "memhop"])
+@pytest.mark.parametrize("task", ["diary", "memhop", "memhop-retrieval", "prefeval", "locomo"])
 def test_gold_evidence_scores_what_oracle_scores_and_nothing_what_none_scores(
     task: str, diary: Path, memhop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(BASELINES, "gold", Gold)
     monkeypatch.setitem(BASELINES, "silent", Silent)
-    data = {"diary": diary, "memhop": memhop}[task]
+    own = {"diary": diary, "memhop": memhop, "memhop-retrieval": memhop}
+    data = own.get(task) or {"prefeval": prefeval, "locomo": locomo}[task](tmp_path)
     report = ran(task, tmp_path, data=data, systems=("oracle", "gold", "none", "silent"))
     assert measured(report, "gold") == measured(report, "oracle")
     assert measured(report, "silent") == measured(report, "none")
