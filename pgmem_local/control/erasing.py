@@ -78,9 +78,10 @@ def forget(memory: Opened, selection: Selection, now: Moment) -> Receipt:
         memory.refresh()
         found = _plan(memory, selection)
         erased = memory.store.erase(_erasure(memory, found), Act(Deed.FORGET, now))
-        swept = _sweep(memory.store)
         memory.refresh()
+        swept = _sweep(memory.store)
         memory.vectors.rebuild()
+        memory.store.finish_sweep()
     return _receipt(found, erased, swept)
 
 
@@ -96,6 +97,7 @@ def finish(store: MemoryStore) -> None:
     if store.sweep_due() is not None:
         with suppress(StoreBusy), store.learning():
             _sweep(store)
+            store.finish_sweep()
 
 
 def _plan(memory: Opened, selection: Selection) -> ForgetPlan:
@@ -168,18 +170,16 @@ def _receipt(found: ForgetPlan, erased: Erased, swept: Swept) -> Receipt:
 
 
 def _sweep(store: MemoryStore) -> Swept:
-    """Take traces out of every file of the profile, then out of the database's own pages."""
+    """Take traces out of every file of the profile but the database, whose own pages come last."""
     sweep = store.sweep_due()
     if sweep is None:
         return Swept()
     place = store.place
-    swept = Swept(
+    return Swept(
         _clear(place.rejects, traces.without_rejects, sweep),
         _clear(place.chat_history, traces.without_history, sweep),
         _discard_derived(place),
     )
-    store.finish_sweep()
-    return swept
 
 
 def _lines(path: Path, clear: traces.Clearing, sweep: Sweep) -> int:

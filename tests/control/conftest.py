@@ -42,6 +42,11 @@ Opener = Callable[..., PersonaMemory]
 
 @pytest.fixture(autouse=True)
 def believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    believe(monkeypatch)
+
+
+def believe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take what a model says for true, also of statements."""
     believe_the_model(monkeypatch)
     monkeypatch.setattr("pgmem_local.control.statements.judge_for", lambda name: by_letters)
 
