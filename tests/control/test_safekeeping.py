@@ -9,10 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from pgmem_local.control.forgetting import Selection
 from pgmem_local.errors import StoreBusy, StoreError
 from pgmem_local.graph.nodes import Kind, NodeId
-from pgmem_local.store import MemoryStore
-from tests.control.conftest import content, current, opened, texts
+from pgmem_local.memory import PersonaMemory
+from pgmem_local.store import MemoryStore, locate
+from pgmem_local.store.cipher import is_encrypted
+from pgmem_local.store.encryption import convert
+from tests.control.conftest import content, current, never, opened, texts
+from tests.fakes import HashEmbedder
+
+PASSPHRASE = "correct horse 'battery'"
 
 
 def test_what_was_backed_up_comes_back_row_by_row(diary: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -123,3 +130,39 @@ def test_copy_of_too_few_rows_is_no_backup(diary: Path, monkeypatch: pytest.Monk
     with opened(diary) as memory, pytest.raises(StoreError, match="does not hold"):
         memory.backup(diary / "copy.db")
     assert not list(diary.glob("copy*"))
+
+
+class TestEncrypted:
+    """A backup of an encrypted memory opens with the passphrase the memory has, and with nothing else."""
+
+    @staticmethod
+    def sealed(home: Path) -> PersonaMemory:
+        store = MemoryStore.open(home, prompt=lambda: PASSPHRASE)
+        return PersonaMemory(store, never, lambda: HashEmbedder(512))
+
+    @pytest.fixture
+    def encrypted(self, diary: Path) -> Path:
+        convert(locate(diary), None, PASSPHRASE)
+        return diary
+
+    def test_backup_is_encrypted_and_comes_back(self, encrypted: Path) -> None:
+        with self.sealed(encrypted) as memory:
+            kept = memory.backup(encrypted / "copy.db")
+            assert is_encrypted(kept.path)
+            assert b"espresso" not in kept.path.read_bytes()
+            memory.remember("Walnuts make me ill.")
+            assert memory.restore(kept.path).counts == kept.counts
+            assert "Walnuts make me ill." not in current(memory)
+
+    def test_plain_backup_is_not_put_in_the_place_of_an_encrypted_memory(self, diary: Path) -> None:
+        with opened(diary) as memory:
+            memory.backup(diary / "plain.db")
+        convert(locate(diary), None, PASSPHRASE)
+        with self.sealed(diary) as memory, pytest.raises(StoreError, match="pgmem encrypt"):
+            memory.restore(diary / "plain.db")
+
+    def test_forgetting_works_and_leaves_no_plain_file(self, encrypted: Path) -> None:
+        with self.sealed(encrypted) as memory:
+            assert memory.forget(Selection(text="espresso")).contexts == 1
+            assert not any("espresso" in text for text in texts(memory, Kind.CONTEXT))
+            assert memory.store.integrity_check() == []
