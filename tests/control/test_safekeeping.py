@@ -109,6 +109,19 @@ def test_running_process_follows_a_restore(diary: Path) -> None:
         assert memory.vectors.nearest(Kind.STATE, memory.embedder.embed(["I keep bees."])[0], 1)[0][0] == state.id
 
 
+def test_running_process_compares_no_vector_of_another_memory(diary: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    with opened(elsewhere) as another:
+        another.remember("I keep bees.")
+        another.backup(elsewhere / "copy.db")
+    with opened(diary) as memory, opened(diary) as other:
+        memory.restore(elsewhere / "copy.db")
+        (found,) = other.search("bees", 1)
+        assert found.text == "I keep bees."
+        query = other.embedder.embed(["I keep bees."])[0]
+        assert other.vectors.nearest(Kind.STATE, query, 1)[0] == (NodeId("s1"), pytest.approx(1.0, abs=1e-5))
+
+
 def test_no_number_is_given_again_after_a_restore(diary: Path) -> None:
     with opened(diary) as memory:
         memory.backup(diary / "copy.db")
