@@ -11,12 +11,13 @@ class ConstructionSettings:
 
     chunk_exchanges: int = 10
     """[C] Exchanges after which a long session is cut. The paper leaves it open."""
-    trait_interval: int = 2
-    """[B] Chunks between two trait abstractions, and between two offline passes."""
+    trait_interval: int = 4
+    """[B] Chunks between two trait abstractions, and between two offline passes. The paper's 2 are sessions of ten exchanges; ours are
+    mostly days of one."""
     recent_states: int = 5
     """States a new State is judged against at once: the nearest in event time."""
     judged_at_once: int = 2
-    judged_offline: int = 3
+    judged_offline: int = 2
     """Ours: of these candidates, how many a new node are judged, the most alike first."""
     trait_top_states: int = 10
     trait_top_episodes: int = 5
@@ -24,11 +25,11 @@ class ConstructionSettings:
     state_top_by_words: int = 8
     episode_top_by_meaning: int = 4
     episode_top_by_words: int = 4
-    utterance_words: int = 22
-    """Ours: a diary entry is read in pieces of about this many words, whole sentences; each yields at most one State."""
+    utterance_words: int = 40
+    """Ours: a diary entry is read in pieces of about this many words, whole sentences; each yields a few States at most."""
     verbatim_episode_words: int = 150
     """Ours: a chunk shorter than this is its own summary; summarising it costs a call and loses facts."""
-    note_tokens: int = 40
+    note_tokens: int = 60
     episode_tokens: int = 110
     trait_tokens: int = 40
 

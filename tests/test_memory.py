@@ -512,7 +512,7 @@ class Copyist(RuleChat):
     def __init__(self) -> None:
         rules: dict[str, Callable[[Asked], Answer]] = {
             "state_probes": lambda asked: [0.0 if option in (" Yes", " writer", " high") else -9.0 for option in asked.options],
-            "state_note": lambda asked: self._example(asked, "Note: User"),
+            "state_note": lambda asked: self._example(asked, "Notes: User"),
             "trait": lambda asked: self._example(asked, "Trait:"),
             "trait_check": lambda asked: " Yes",
             "judge_letters": lambda asked: " A",
@@ -542,8 +542,8 @@ def test_there_are_canaries_in_the_heads() -> None:
 
 def test_names_in_the_examples_never_reach_the_store(tmp_path: Path) -> None:
     names = canaries()
-    examples = [part for part in load("state_note").head.instructions.splitlines() if part.startswith("Note: User ")]
-    bare = [CANARY.sub("", part.removeprefix("Note: User ")) for part in examples]  # shares all other words with its example
+    examples = [part for part in load("state_note").head.instructions.splitlines() if part.startswith("Notes: User ")]
+    bare = [CANARY.sub("", part.removeprefix("Notes: User ")) for part in examples]  # shares all other words with its example
     bare.append("nothing new")  # one text more than examples: each turn of the copyist gives every text another example
     assert not any(name in text for text in bare for name in names)
     with opened(tmp_path, Copyist(), HashEmbedder()) as memory:

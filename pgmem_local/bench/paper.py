@@ -21,7 +21,6 @@ from pgmem_local.construction.pair import (
     Pair,
     by_time,
     distant_pairs,
-    local_episode_pairs,
     local_state_pairs,
     local_trait_pairs,
     unique,
@@ -33,11 +32,12 @@ from pgmem_local.graph.nodes import Context, Episode, Kind, Node, RecallPriority
 from pgmem_local.lesson import Lesson
 from pgmem_local.ports import ChatModel, Vectors
 from pgmem_local.prompts import one_line
-from pgmem_local.settings import AssembleSettings, PeopleSettings, RetrievalSettings
+from pgmem_local.settings import AssembleSettings, ConstructionSettings, PeopleSettings, RetrievalSettings
 from pgmem_local.words import keywords
 
 RETRIEVAL = RetrievalSettings(assemble=AssembleSettings(changed_states=0))
 PEOPLE = PeopleSettings(enabled=False)
+CONSTRUCTION = ConstructionSettings(trait_interval=2)
 """Profiles of others are another paper's."""
 PRIOR_EXCHANGES = 3
 """Exchanges before a turn that help to understand it."""
@@ -102,7 +102,8 @@ def close_chunk(desk: Desk, chunk: int, contexts: Sequence[Context]) -> Lesson:
     episode = Episode(desk.new_id(Kind.EPISODE), draft.text, last.moment, draft.keywords, draft.domains, draft.scope)
     near = EveryPair(desk)
     vector = _embedded(desk, near, episode, contexts)
-    judgements = _judged(desk, local_episode_pairs(near, episode, derived_from(desk, contexts, Kind.STATE)))
+    before = near.nearest_in_time(episode, Kind.EPISODE, 1)
+    judgements = _judged(desk, near.pairs(episode, [*before, *derived_from(desk, contexts, Kind.STATE)]))
     sources = tuple(SourceEdge(context.id, episode.id) for context in contexts)
     return Lesson((episode,), {episode.id: vector}, sources, judgements, closes=chunk)
 

@@ -18,7 +18,7 @@ from pgmem_local.graph.nodes import Context, Kind, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.memory import Construction, PersonaMemory, Progress
 from pgmem_local.ports import ChatModel, Embedder, Spent
-from pgmem_local.settings import AssembleSettings, PeopleSettings, RetrievalSettings, SeedSettings, Settings
+from pgmem_local.settings import AssembleSettings, ConstructionSettings, PeopleSettings, RetrievalSettings, SeedSettings, Settings
 from pgmem_local.store.sqlite import MemoryStore
 
 SERVING = frozenset({"answer", "chat"})
@@ -71,10 +71,11 @@ class Persona:
         report: Callable[[Progress], None] | None = None,
         construction: Construction = pipeline,
         people: PeopleSettings | None = None,
+        building: ConstructionSettings | None = None,
     ) -> None:
         self.name = name
         self._reading = reading or Ablation()
-        settings = Settings(retrieval=self._reading.retrieval, people=people or PeopleSettings())
+        settings = Settings(building or ConstructionSettings(), people or PeopleSettings(), self._reading.retrieval)
         self._home, self._report, self._model = home, report, model
         store = MemoryStore.open(home, chunk_exchanges=settings.construction.chunk_exchanges)
         self._memory = PersonaMemory(store, lambda: model, lambda: embedder, settings, construction)

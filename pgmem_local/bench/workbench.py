@@ -71,7 +71,8 @@ class Workbench:
             return BASELINES[name](self.model, self.embedder)
         if name == PAPER:
             home, learning = self._home(case, PAPER_CODE), self._learning(case.name)
-            return Persona(self.model, self.embedder, home, name, Ablation(paper.RETRIEVAL), learning, paper, paper.PEOPLE)
+            read = Ablation(paper.RETRIEVAL)
+            return Persona(self.model, self.embedder, home, name, read, learning, paper, paper.PEOPLE, paper.CONSTRUCTION)
         if name == OURS or (name.startswith(f"{OURS}-") and ablation(name.removeprefix(f"{OURS}-"))):
             reading = ablation(name.removeprefix(f"{OURS}-"))
             return Persona(self.model, self.embedder, self._home(case, OUR_CODE), name, reading, self._learning(case.name))

@@ -1,9 +1,10 @@
 """EXTRACTSTATE, EXTRACTEPISODE and EXTRACTTRAIT (PGMem, Algorithm 1, lines 7, 14 and 21).
 
 States: utterances come in, notes about the user come out. A glance (`reveal.py`) first tells whether an utterance reveals a State at
-all, so that most turns cost no written token; the model then writes one short note, which must rest on words of the turn or is dropped.
-Departures: the paper lets one JSON answer decide all of this for every turn, and takes at most
-one State a turn where we take one an utterance, since a diary entry holds several.
+all, so that most turns cost no written token; the model then writes a few short notes, one fact each. A note must rest on words of the
+turn, and on words that may be about the user; where none does, the utterance is quoted instead, in its own language.
+Departures: the paper lets one JSON answer decide all of this for every turn, and takes at most one State a turn, where a diary entry
+holds several; short notes of one fact are also what the judge tells apart best.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from numpy.typing import NDArray
 
 from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.pieces import cut, halves, length
-from pgmem_local.construction.reveal import REVEALS, Glance, Spoken, glance
+from pgmem_local.construction.reveal import REVEALS, Glance, Spoken, glance, label_notes
+from pgmem_local.construction.subject import clauses, told_of_others_only
 from pgmem_local.errors import ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.nodes import Context, Node, Polarity, RecallPriority
-from pgmem_local.ports import ChatModel, Head, Prompt
+from pgmem_local.ports import ChatModel, Completion, Head, Prompt
 from pgmem_local.prompts import load, one_line
 from pgmem_local.settings import ConstructionSettings
 from pgmem_local.words import keywords
@@ -32,6 +34,10 @@ SAME_SHARE = 0.6
 """Share of a note's keywords that a later note of the same Context must hold for the first to be left out."""
 LONGEST_SENTENCE = 3
 """Utterances a sentence may be as long as before it is cut: what has no sentence end is rather pasted than said."""
+MOST_NOTES = 3
+"""Notes taken of one utterance; what a small model adds to them is padding."""
+LONGEST_QUOTE = 40
+"""Words of an utterance that may stand for a note that could not be written."""
 TRAIT_NOTES = 6
 TRAIT_WITNESSES = 2
 ASSISTANT = "Assistant"
@@ -39,6 +45,7 @@ YES_NO = (" Yes", " No")
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|(?<=[。！？])|\n+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")
+_NOTE_END = re.compile(r"(?<=[.!?。])\s+")
 _NOTHING = re.compile(r"^\W*(none|nothing|no trait|n/a)\b", re.IGNORECASE)
 
 
@@ -130,11 +137,12 @@ def extract_states(
     glances = glance(model, annotator, [Spoken(u.answers, u.text) for u in spoken])
     revealing = [(u, seen) for u, seen in zip(spoken, glances, strict=True) if seen.reveals > REVEALS]
     notes = _write_notes(model, [u for u, _ in revealing], settings.note_tokens)
-    noted = [_Noted(u, seen, note) for (u, seen), note in zip(revealing, notes, strict=True)]
+    noted = [_Noted(u, seen, note) for (u, seen), few in zip(revealing, notes, strict=True) for note in borne_out(few, u)]
     by_context: dict[str, list[StateDraft]] = {}
-    for one in _said_once([one for one in noted if one.note and is_supported(one.note, one.utterance)]):
-        drafts = by_context.setdefault(one.utterance.reading.context.id, [])
-        drafts.append(StateDraft(one.note, one.seen.priority, one.seen.polarity))
+    kept = _said_once(noted)
+    labels = label_notes(model, annotator, [one.note for one in kept], [one.seen for one in kept])
+    for one, (polarity, priority) in zip(kept, labels, strict=True):
+        by_context.setdefault(one.utterance.reading.context.id, []).append(StateDraft(one.note, priority, polarity))
     return [by_context.get(reading.context.id, []) for reading in readings]
 
 
@@ -160,14 +168,21 @@ def _slots(utterance: Utterance) -> dict[str, str]:
     return {"before": utterance.surroundings, "message": utterance.text}
 
 
-def _write_notes(model: ChatModel, spoken: Sequence[Utterance], limit: int) -> list[str]:
-    """One note an utterance; empty where the model had nothing to say."""
+def _write_notes(model: ChatModel, spoken: Sequence[Utterance], limit: int) -> list[list[str]]:
+    """The notes on each utterance; none where the model had nothing to say."""
     task = load("state_note")
     written = model.write([task.ask(_slots(u)) for u in spoken], limit, stop=("\n",))
-    notes = [one_line(completion.text) for completion in written]
-    if any(not completion.finished and not note for completion, note in zip(written, notes, strict=True)):
+    if any(not completion.finished and not completion.text.strip() for completion in written):
         raise ModelOutputInvalid("the model wrote nothing where a note was due; the entry stays pending")
-    return [f"User {note}" if keywords(note) else "" for note in notes]
+    return [notes_in(completion) for completion in written]
+
+
+def notes_in(completion: Completion) -> list[str]:
+    """Sentences about the user, the first of which the prompt began; one that the limit cut off only where it is alone."""
+    sentences = _NOTE_END.split(f"User {one_line(completion.text)}")
+    if not completion.finished and len(sentences) > 1:
+        del sentences[-1]
+    return [one for one in sentences[:MOST_NOTES] if one.startswith("User ") and keywords(one.removeprefix("User"))]
 
 
 def _said_once(noted: Sequence[_Noted]) -> list[_Noted]:
@@ -181,21 +196,36 @@ def _said_once(noted: Sequence[_Noted]) -> list[_Noted]:
     return result
 
 
+def borne_out(notes: Sequence[str], utterance: Utterance) -> list[str]:
+    """The notes that rest on an utterance; where none of them does, what it says of the user in its own words and language."""
+    return [note for note in notes if is_supported(note, utterance)] or (quoted(utterance) if notes else [])
+
+
+def quoted(utterance: Utterance) -> list[str]:
+    """The sentences of an utterance that may tell of the user, as one note; nothing where there is none, or only questions."""
+    sentences = [sentence for sentence in _SENTENCE_END.split(utterance.text) if sentence and not sentence.rstrip().endswith("?")]
+    own = " ".join(sentence for sentence in sentences if any(is_own for _, is_own in clauses(sentence)))
+    return [f'User: "{own}"'] if keywords(own) and length(own) <= LONGEST_QUOTE else []
+
+
 def is_supported(note: str, utterance: Utterance) -> bool:
-    """Whether a note rests on the words of the turn: most of its keywords, and every number. A note that stands in the prompt's
-    own examples must rest on it with every word: else it was copied."""
+    """Whether a note rests on the words of the turn, and on such as may be about the user: some of its keywords, and every number.
+    A note that stands in the prompt's own examples must rest on it with every word: else it was copied."""
     said = utterance.reading.words
     claimed = keywords(note.removeprefix("User"))
     head = load("state_note").head
     if not claimed or any(word.isdigit() for word in claimed - said) or borrows_a_name(note, head, said):
         return False
-    copied = note.removeprefix("User ") in head.instructions
+    if told_of_others_only(note, utterance.text):
+        return False
+    copied = note in head.instructions
     return len(claimed & said) / len(claimed) >= (1.0 if copied else SUPPORTED_SHARE)
 
 
 def borrows_a_name(text: str, head: Head, said: frozenset[str]) -> bool:
     """Whether a text holds a name that only the prompt's own examples can have given it."""
-    return bool((keywords(text) - said) & keywords(" ".join(_NAME.findall(head.instructions))))
+    names = (name for name in _NAME.findall(head.instructions) if name != "User")
+    return bool((keywords(text) - said) & keywords(" ".join(names)))
 
 
 # ------------------------------------------------------------------ Episodes

@@ -115,7 +115,7 @@ def _says_the_same(near: Neighbourhood, state: State, other: State) -> bool:
 
 
 def close_chunk(desk: Desk, chunk: int, contexts: Sequence[Context]) -> Lesson:
-    """The Episode of a chunk and its relation to the previous Episode and the chunk's States."""
+    """The Episode of a chunk and its relation to the previous one."""
     text = extract_episode(desk.model, contexts, desk.settings)
     if not text:
         return Lesson(closes=chunk)
@@ -124,7 +124,7 @@ def close_chunk(desk: Desk, chunk: int, contexts: Sequence[Context]) -> Lesson:
     episode = Episode(desk.new_id(Kind.EPISODE), text, last.moment, note.keywords, note.domains)
     near = Neighbourhood(desk.graph, desk.vectors)
     near.add(episode, note.vector, [context.id for context in contexts])
-    judgements = _judged(desk, local_episode_pairs(near, episode, derived_from(desk, contexts, Kind.STATE)))
+    judgements = _judged(desk, local_episode_pairs(near, episode))
     sources = tuple(SourceEdge(context.id, episode.id) for context in contexts)
     return Lesson((episode,), {episode.id: note.vector}, sources, tuple(judgements.values()), closes=chunk)
 

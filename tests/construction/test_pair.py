@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from pgmem_local.construction.pair import (
     Neighbourhood,
     Pair,
+    closest,
     distant_pairs,
     local_episode_pairs,
     local_state_pairs,
@@ -125,16 +127,20 @@ class TestLocalPairs:
         near.forget(first.id)
         assert local_state_pairs(near, second, SETTINGS) == []
 
-    def test_episode_meets_the_previous_one_and_states_that_rest_on_more_than_its_chunk(self) -> None:
+    def test_episode_meets_the_previous_one(self) -> None:
         sketch = sketch_with_contexts()
         before = told(sketch, "the day before", 1, "c1", "c2", kind=sketch.episode)
-        old = told(sketch, "long ago", 0, "c9", kind=sketch.episode)
-        own, elsewhere = told(sketch, "own", 3, "c3"), told(sketch, "said before too", 1, "c1", "c4")
+        told(sketch, "long ago", 0, "c9", kind=sketch.episode)
         new = told(sketch, "today", 3, "c3", "c4", kind=sketch.episode)
-        states = [sketch.graph[own], sketch.graph[elsewhere]]
-        found = partners(sketch.graph[new], local_episode_pairs(neighbourhood(sketch), sketch.graph[new], states))
-        assert set(found) == {before, elsewhere}
-        assert old not in found
+        assert partners(sketch.graph[new], local_episode_pairs(neighbourhood(sketch), sketch.graph[new])) == [before]
+
+    @pytest.mark.parametrize("source", ["c1", "c3"])
+    def test_episode_whose_exchanges_left_a_state_meets_nothing(self, source: str) -> None:
+        sketch = sketch_with_contexts()
+        told(sketch, "the day before", 1, "c1", "c2", kind=sketch.episode)
+        told(sketch, "drinks tea", 1, source)
+        new = told(sketch, "today", 3, "c3", "c4", kind=sketch.episode)
+        assert local_episode_pairs(neighbourhood(sketch), sketch.graph[new]) == []
 
     def test_trait_meets_recent_notes_and_the_previous_trait(self) -> None:
         sketch = sketch_with_contexts()
@@ -190,3 +196,13 @@ def test_note_said_again_later_was_not_replaced_in_between(again: int, orders: b
     found = neighbourhood(sketch).pair(sketch.graph[home], sketch.graph[other])
     assert found is not None
     assert found.dated is orders
+
+
+def test_of_pairs_equally_alike_those_of_one_domain_are_closest() -> None:
+    tea, espresso, chair = (
+        replace(state(text, number, number), domains=frozenset({label}))
+        for number, (text, label) in enumerate((("drinks tea", "drink"), ("drinks espresso", "drink"), ("has a chair", "home")), 1)
+    )
+    far, near = pair(chair, tea, cosine=0.3), pair(espresso, tea, cosine=0.2)
+    assert closest([far, near], [tea.id], 1) == [near]
+    assert closest([replace(far, cosine=0.4), near], [tea.id], 1) == [replace(far, cosine=0.4)]
