@@ -22,6 +22,7 @@ from pgmem_local.runtime import opening
 from pgmem_local.store import Arrival, MemoryStore
 from pgmem_local.words import keywords
 from tests.fakes import Answer, Asked, HashEmbedder, ScriptedChat
+from tests.reader import plain_glance
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=1)))
 
@@ -68,6 +69,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Models:
     monkeypatch.setattr(opening, "open_chat_model", stand_ins.open_chat_model)
     monkeypatch.setattr(opening, "require_chat_model", lambda name: None)
     monkeypatch.setattr(opening, "open_embedder", stand_ins.open_embedder)
+    monkeypatch.setattr("pgmem_local.construction.extract.glance", plain_glance)
     return stand_ins
 
 
