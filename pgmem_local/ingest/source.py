@@ -1,18 +1,23 @@
-"""What the user points at, as the files it holds: one file, a folder, or a zip archive. An export is read the same way in all three.
+"""What the user points at, as the files it holds: one file, plain or in gzip, a folder, or a zip archive, all read the same way.
 
 Names are relative, with forward slashes, in sorted order. Nothing is unpacked to disk.
 """
 
 from __future__ import annotations
 
+import gzip
 import zipfile
+import zlib
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from pgmem_local.errors import IngestError
 
 HEAD_BYTES = 64 * 1024
+GZIP = b"\x1f\x8b\x08"
+_AT_ONCE = 1024 * 1024
 
 
 class Source(Protocol):
@@ -50,6 +55,9 @@ def open_source(path: Path) -> Source:
             return FileSource(path)
         if zipfile.is_zipfile(path):
             return ZipSource(path)
+        with _opened(path) as file:
+            if file.read(len(GZIP)) == GZIP:
+                return GzipSource(path)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL
         raise IngestError(f"{path} cannot be opened ({error}); check its rights and its name") from error
     return FileSource(path)
@@ -70,6 +78,31 @@ class FileSource:
 
     def size(self, name: str) -> int:
         return self.path.stat().st_size
+
+
+class GzipSource(FileSource):
+    """One file that gzip has packed, under its own name."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.path.name.removesuffix(".gz"),)
+
+    def open(self, name: str) -> BinaryIO:
+        _opened(self.path).close()
+        return cast(BinaryIO, gzip.open(self.path, "rb"))
+
+    def size(self, name: str) -> int:
+        return self._unpacked
+
+    @cached_property
+    def _unpacked(self) -> int:
+        """Counted by unpacking: what the file says of its size is wrong above 4 GiB, and where files were joined. 0 where it is damaged,
+        as of a pipe, so that all that can be read is."""
+        try:
+            with gzip.open(self.path, "rb") as file:
+                return sum(map(len, iter(lambda: file.read(_AT_ONCE), b"")))
+        except (OSError, EOFError, zlib.error):
+            return 0
 
 
 class FolderSource:

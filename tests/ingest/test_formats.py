@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import gzip
+import json
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from pgmem_local.errors import IngestError
+from pgmem_local.ingest import read_exchanges
 from pgmem_local.ingest.formats import Format, ReadOptions, recognise
 from pgmem_local.ingest.reader import Reader
 from pgmem_local.ingest.source import Source, head, open_source
@@ -69,6 +72,27 @@ def test_file_folder_and_archive_hold_the_same_files(tmp_path: Path) -> None:
         assert head(source, "sub/a.txt", 3) == b"wor"
         assert source.size("sub/a.txt") == 5
     assert open_source(folder / "sub" / "a.txt").names == ("a.txt",)
+
+
+def test_a_packed_file_is_read_under_its_own_name_and_counted_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "diary.jsonl.gz"
+    path.write_bytes(gzip.compress(b"one\n" * 1000) + gzip.compress(b"two\n"))
+    source = open_source(path)
+    assert source.names == ("diary.jsonl",)
+    assert source.size("diary.jsonl") == 4004
+    with source.open("diary.jsonl") as file:
+        assert file.read().endswith(b"one\ntwo\n")
+
+
+def test_a_packed_file_cut_short_gives_what_was_whole(tmp_path: Path) -> None:
+    lines = "".join(json.dumps({"text": f"I drink tea {number}.", "timestamp": "2026-03-02T08:00:00Z"}) + "\n" for number in range(5000))
+    path = tmp_path / "diary.jsonl.gz"
+    path.write_bytes(gzip.compress(lines.encode())[:-2000])
+    exchanges = read_exchanges(path)
+    with pytest.raises(IngestError, match="cannot be read on"):
+        for _ in exchanges:
+            pass
+    assert exchanges.counts.turns > 1000
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
