@@ -10,6 +10,7 @@ holds several; short notes of one fact are also what the judge tells apart best.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -140,10 +141,17 @@ def extract_states(
     noted = [_Noted(u, seen, note) for (u, seen), few in zip(revealing, notes, strict=True) for note in borne_out(few, u)]
     by_context: dict[str, list[StateDraft]] = {}
     kept = _said_once(noted)
-    labels = label_notes(model, annotator, [one.note for one in kept], [one.seen for one in kept])
-    for one, (polarity, priority) in zip(kept, labels, strict=True):
+    for one, (polarity, priority) in zip(kept, _labels(model, annotator, kept), strict=True):
         by_context.setdefault(one.utterance.reading.context.id, []).append(StateDraft(one.note, priority, polarity))
     return [by_context.get(reading.context.id, []) for reading in readings]
+
+
+def _labels(model: ChatModel, annotator: Annotator, noted: Sequence[_Noted]) -> list[tuple[Polarity, RecallPriority]]:
+    """A note that is alone has the labels of its utterance; several of one are told apart by their own words."""
+    notes_of = Counter(id(one.utterance) for one in noted)
+    several = [one for one in noted if notes_of[id(one.utterance)] > 1]
+    own = iter(label_notes(model, annotator, [one.note for one in several], [one.seen for one in several]))
+    return [next(own) if notes_of[id(one.utterance)] > 1 else (one.seen.polarity, one.seen.priority) for one in noted]
 
 
 def utterances(reading: Reading, words: int) -> list[Utterance]:
