@@ -71,7 +71,7 @@ def root(
 
 @app.command(epilog=EXIT_CODES)
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, plain or in gzip, folders or zip archives.", show_default=False)],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files (also .gz), folders, zip archives.", show_default=False)],
     format_name: Annotated[str | None, typer.Option("--format", metavar="NAME", help="Where content does not tell.")] = None,
     me: Annotated[str | None, typer.Option("--me", metavar="NAME", help="Your name in chats between people.")] = None,
     fields: Annotated[
