@@ -6,7 +6,7 @@ Only what people said is here, never the assistant's replies: its words are no f
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pgmem_local.dates import sentences
@@ -33,14 +33,13 @@ class Line:
 
     @property
     def shown(self) -> str:
-        """The sentence as the model sees it, with whoever said it where it was not the user."""
-        who = f"{one_line(self.context.author)}: " if self.context.author else ""
-        return f"{who}{' '.join(self.text.split()[:LONGEST])}"
+        """The sentence with whoever said it where it was not the user."""
+        return f"{one_line(self.context.author)}: {self.text}" if self.context.author else self.text
 
 
-def listing(lines: Sequence[Line]) -> str:
+def listing(texts: Iterable[str]) -> str:
     """Lines for a prompt, numbered from one: a small model counts on, whatever the numbers it is shown."""
-    return "\n".join(f"{number}. {line.shown}" for number, line in enumerate(lines, 1))
+    return "\n".join(f"{number}. {' '.join(text.split()[:LONGEST])}" for number, text in enumerate(texts, 1))
 
 
 def lines_of(contexts: Sequence[Context]) -> list[Line]:

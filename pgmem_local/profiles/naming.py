@@ -90,7 +90,7 @@ def _asked(desk: PeopleDesk, named: Sequence[Candidate], lines: Sequence[Line]) 
     wanted = {line.number for one in named for line in one.lines}
     task = load("people_names")
     shown = _fitting(desk, task.head, [line for line in lines if line.number in wanted])
-    prompt = task.ask({"lines": listing(shown), "names": ", ".join(one.label for one in named)})
+    prompt = task.ask({"lines": listing(line.shown for line in shown), "names": ", ".join(one.label for one in named)})
     written = desk.model.write([prompt], desk.settings.naming_tokens, stop=("\n\n",))[0]
     said = " ".join(line.text for line in lines)
     answers = {}

@@ -31,17 +31,18 @@ KNOWN_ROOM = 200
 
 _LINE = re.compile(r"^\W*(?:(?P<number>\d{1,3})[.):]\s+)?(?P<text>.+)$")
 _DENIES = re.compile(r"\b(not|no|never|nobody|nothing|without|cannot|hardly)\b|n['’]t\b", re.IGNORECASE)
+_MY = re.compile(r"\bmy\b")
 _FIRST_PERSON = re.compile(r"\b(I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|[Oo]ur|us)\b")
 
 
 def prompt_for(desk: PeopleDesk, about: About) -> Prompt:
-    """The one question about one entity."""
+    """The one question about one entity. Lines are shown as statements, so that one that is merely copied stands alone as well."""
     known = desk.people.profile(about.entity.id).text if about.entity.id in desk.people else ""
     return load("people_profile").ask(
         {
             "name": about.entity.name,
             "known": " ".join(one_line(known).split()[-KNOWN_WORDS:]) or "nothing yet",
-            "lines": listing(_shown(desk, about)),
+            "lines": listing(about.sure.get(line, line.shown) for line in _shown(desk, about)),
         }
     )
 
@@ -66,7 +67,7 @@ def read_lines(desk: PeopleDesk, written: str, about: About) -> list[tuple[Line,
     shown = _shown(desk, about)
     found = []
     for match in map(_LINE.match, written.splitlines()):
-        if match is not None and (text := one_line(match["text"])):
+        if match is not None and (text := _MY.sub("the user's", one_line(match["text"]))):
             place = int(match["number"] or 0) - 1
             likely = [*shown[max(place, 0) : place + 1], *shown]
             found += [(line, text) for line in likely if is_borne_out(text, line, about)][:1]

@@ -205,6 +205,18 @@ def test_wrong_or_missing_number_is_no_harm(written: str) -> None:
     assert [one.sources for one in sentences if one.text == "Toby learns the cello."] == [("c1",)]
 
 
+def test_model_sees_statements_with_the_names_put_in() -> None:
+    model = PeopleReader()
+    Diary(model).session(*TOBY)
+    (asked,) = [one for one in model.asked if one.prompt.text.startswith("About: Toby")]
+    assert "1. My flatmate Toby is learning the cello.\n2. Toby pays Gwilym £32 a lesson." in asked.prompt.text
+
+
+def test_my_is_the_users_in_what_is_written() -> None:
+    diary = Diary(PeopleReader(written={"Rike": "1. Rike, my boss, hates fuss."})).session(*TOBY)
+    assert "Rike, the user's boss, hates fuss." in diary.people.profile(diary.entity("Rike").id).text
+
+
 @pytest.mark.parametrize("task", ["people_names", "people_profile", "people_same"])
 def test_examples_of_a_prompt_never_reach_the_memory(task: str) -> None:
     examples = load(task).head.instructions
