@@ -48,8 +48,9 @@ class PeopleSettings:
     """Ours: E at most; the ones named in most lines are written first, the others wait for their next session."""
     lines_a_call: int = 24
     """Ours: sentences of a session shown for one entity."""
-    same_person: float = 0.5
-    """Ours: log-odds of Yes from which a nickname is taken for the one who bears it."""
+    same_person: float = -0.85
+    """Ours: log-odds of Yes from which a nickname is taken for the one who bears it. Of 13 made-up pairs the 1.5B then joins 5 of 7 that
+    are one person and none of 6 that are two; the nearest of those lies at -0.91."""
     naming_tokens: int = 160
     profile_tokens: int = 200
 

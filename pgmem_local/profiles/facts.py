@@ -133,8 +133,10 @@ def _the_same(one: Statement, facts: Sequence[Fact], vectors: dict[FactId, Vecto
     """A fact that says this already: as near as the paper asks, and with the same numbers and names."""
     for fact in facts:
         row = vectors.get(fact.id)
-        if row is not None and float(row @ one.vector) > threshold and _exact_words(fact.text) == _exact_words(
-            with_dates(one.text, one.line.context.moment)
+        if (
+            row is not None
+            and float(row @ one.vector) > threshold
+            and _exact_words(fact.text) == _exact_words(with_dates(one.text, one.line.context.moment))
         ):
             return fact
     return None

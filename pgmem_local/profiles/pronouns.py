@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pgmem_local.graph.people import Entity, EntityId, EntityKind, People
@@ -27,8 +27,8 @@ _OBJECT = re.compile(
     r"|yesterday|today|tomorrow|tonight|last (?:night|week|month|year|\w+day)|there|here|now|then|once)\b)",
     re.IGNORECASE,
 )
-_OF_ANOTHER = re.compile(r"(?:\bis|\bwas|['’]s)\s+$", re.IGNORECASE)
-"""Before a pronoun that tells of somebody else: Gwil is her landlord."""
+_OF_ANOTHER = re.compile(r"(?:\s+is|\s+was|['’]s|,)\s+$", re.IGNORECASE)
+"""Between a name and a pronoun that tells of somebody else: Gwil is her landlord; Bello, her dog."""
 _SHE = frozenset("mother sister daughter grandma aunt niece stepmother stepsister half-sister wife girlfriend landlady".split())  # noqa: SIM905
 _HE = frozenset("father brother son grandpa uncle nephew stepfather stepbrother half-brother husband boyfriend landlord".split())  # noqa: SIM905
 
@@ -63,9 +63,10 @@ class Focus:
             return None
         word = pronoun["word"].lower()
         before = [mention for mention in self._people.mentions_in(line.text) if mention.start < pronoun.start("word")]
-        if any(self._fits(word, one) for mention in before for one in mention.candidates):
+        others = {one for mention in before if _OF_ANOTHER.match(line.text, mention.end, pronoun.start()) for one in mention.candidates}
+        if any(self._fits(word, one) for mention in before for one in mention.candidates if one not in others):
             return None
-        found = self._latest(word)
+        found = self._latest(word, others)
         return _meant(pronoun, self._people[found], line.text) if found is not None else None
 
     def follow(self, spoken: Sequence[EntityId]) -> None:
@@ -75,10 +76,10 @@ class Focus:
         self._spoken = ([somebody] if somebody else []) + self._spoken
         self._spoken = [] if self._silent > REMEMBERED else self._spoken[:REMEMBERED]
 
-    def _latest(self, word: str) -> EntityId | None:
+    def _latest(self, word: str, others: Collection[EntityId]) -> EntityId | None:
         """The one last named that the pronoun fits; who is known to be of the other gender is passed over."""
         for group in self._spoken:
-            fitting = [one for one in group if self._fits(word, one)]
+            fitting = [one for one in group if one not in others and self._fits(word, one)]
             known = [one for one in fitting if self._gender.get(one) == gender_of(word)]
             if len(known) == 1:
                 return known[0]
@@ -107,7 +108,8 @@ def genders(lines: Sequence[Line], people: People) -> dict[EntityId, str]:
     for text in texts:
         mentions = people.mentions_in(text)
         if len({mention.candidates for mention in mentions}) == 1 and len(mentions[0].candidates) == 1:
-            own = (match for match in _PRONOUN.finditer(text, mentions[0].end) if not _OF_ANOTHER.search(text, 0, match.start()))
+            behind = mentions[0].end
+            own = (match for match in _PRONOUN.finditer(text, behind) if not _OF_ANOTHER.match(text, behind, match.start()))
             said = (gender_of(match["word"].lower()) for match in own)
             votes.setdefault(mentions[0].candidates[0], Counter()).update(set(said))
     found = {one: count.most_common(1)[0][0] for one, count in votes.items() if len(set(count.values())) > 1 or len(count) == 1}

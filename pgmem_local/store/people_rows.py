@@ -219,9 +219,7 @@ def _erase_texts_with(connection: sqlite3.Connection, name: str) -> None:
     words = name_words(_folded(name))
     for table in ("profile_sentences", "facts"):
         rows = connection.execute(f"SELECT id, text FROM {table}").fetchall()
-        connection.executemany(
-            f"DELETE FROM {table} WHERE id = ?", ((row["id"],) for row in rows if _holds(_folded(row["text"]), words))
-        )
+        connection.executemany(f"DELETE FROM {table} WHERE id = ?", ((row["id"],) for row in rows if _holds(_folded(row["text"]), words)))
 
 
 def _folded(text: str) -> list[str]:

@@ -50,6 +50,15 @@ def test_pronoun_behind_a_name_of_the_other_gender_is_somebody_else() -> None:
     assert diary.facts("Gwilym")[-1] == "Gwilym is Delphine's landlord."
 
 
+def test_pronoun_later_in_a_sentence_is_whoever_it_names() -> None:
+    assert told("My boss Rike came.", "Ana came, she laughed.").facts("Rike") == ["My boss Rike came."]
+
+
+def test_owner_of_a_pet_is_not_the_pet() -> None:
+    diary = Diary(PeopleReader({"Bello": "pet"})).session("My boss Rike came.", "We all love Bello, her old dog.")
+    assert diary.facts("Rike")[-1] == "We all love Bello, Rike's old dog."
+
+
 def test_gender_is_learned_from_earlier_sessions() -> None:
     diary = told("Robin said she is ill.").session("Robin met my friend Ben.", "He sings.", day=1)
     assert diary.facts("Ben")[-1] == "Ben sings."
