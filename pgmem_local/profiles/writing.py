@@ -9,7 +9,7 @@ join them, and the oldest go when it grows too long, but never the last that nam
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pgmem_local.graph.names import words_of
 from pgmem_local.graph.people import Entity, People, Profile, Sentence, is_nameless
@@ -18,16 +18,16 @@ from pgmem_local.profiles.about import About
 from pgmem_local.profiles.desk import PeopleDesk
 from pgmem_local.profiles.lines import LONGEST, Line, listing
 from pgmem_local.prompts import load, one_line
-from pgmem_local.words import keywords
+from pgmem_local.words import content_words, keywords
 
 SUPPORTED_SHARE = 0.6
 """Share of a written sentence's words that must stand in its source."""
 SAME_SHARE = 0.8
 """Share of a sentence's words that a sentence of the profile must hold for it to be left out."""
 LONGEST_SENTENCE = 30
-KNOWN_WORDS = 60
-KNOWN_ROOM = 200
-"""Tokens kept free for what is known of the entity already."""
+KNOWN_ROOM = 60
+"""Tokens kept free for the first sentence of the profile. The rest of it is not shown: a small model writes it down once more."""
+PREDICATE_WORDS = 4
 
 _LINE = re.compile(r"^\W*(?:(?P<number>\d{1,3})[.):]\s+)?(?P<text>.+)$")
 _DENIES = re.compile(r"\b(not|no|never|nobody|nothing|without|cannot|hardly)\b|n['’]t\b", re.IGNORECASE)
@@ -37,11 +37,11 @@ _FIRST_PERSON = re.compile(r"\b(I|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|[Oo]ur|us)\b")
 
 def prompt_for(desk: PeopleDesk, about: About) -> Prompt:
     """The one question about one entity. Lines are shown as statements, so that one that is merely copied stands alone as well."""
-    known = desk.people.profile(about.entity.id).text if about.entity.id in desk.people else ""
+    known = desk.people.profile(about.entity.id).sentences if about.entity.id in desk.people else ()
     return load("people_profile").ask(
         {
             "name": about.entity.name,
-            "known": " ".join(one_line(known).split()[-KNOWN_WORDS:]) or "nothing yet",
+            "known": next((one_line(one.text) for one in known if _introduces(one)), "nothing yet"),
             "lines": listing(about.sure.get(line, line.shown) for line in _shown(desk, about)),
         }
     )
@@ -88,7 +88,22 @@ def is_borne_out(text: str, line: Line, about: About) -> bool:
     if names - {word.folded for other in about.lines for word in words_of(other.text)} - {"user"}:
         return False
     denial_kept = bool(_DENIES.search(text)) == bool(_DENIES.search(source))
-    return denial_kept and len(claimed & said) >= SUPPORTED_SHARE * len(claimed)
+    return denial_kept and len(claimed & said) >= SUPPORTED_SHARE * len(claimed) and _does_the_same(text, about.sure.get(line), own)
+
+
+def _does_the_same(text: str, statement: str | None, own: Collection[str]) -> bool:
+    """Whether what is said of the name is what its source says of it: "Saw a physio, Delphine" is not "Delphine saw a physio"."""
+    if statement is None:
+        return True
+    told = _words_after(statement, own)[:PREDICATE_WORDS]
+    return not told or not (claimed := _words_after(text, own)[:1]) or claimed[0] in told
+
+
+def _words_after(text: str, own: Collection[str]) -> list[str]:
+    """The stems of what stands behind a name in a text."""
+    name = next((word for word in words_of(text) if word.folded in own), None)
+    rest = content_words(text[name.end :]) if name is not None else ()
+    return [stem for word in rest for stem in keywords(word) if word not in own]
 
 
 def new_profile(people: People, about: About, written: Sequence[tuple[Line, str]], words: int) -> Profile:

@@ -187,6 +187,7 @@ def test_written_sentences_make_the_profile_and_keep_their_source() -> None:
         "2. Toby pays Quillon £32 a lesson.",
         "1. Toby is not learning the cello.",
         "1. He is learning the cello.",
+        "2. Toby gets £32 a lesson and pays Gwilym.",
         "1. My Toby is learning the cello.",
         "Nonsense.",
         "",
@@ -213,8 +214,8 @@ def test_model_sees_statements_with_the_names_put_in() -> None:
 
 
 def test_my_is_the_users_in_what_is_written() -> None:
-    diary = Diary(PeopleReader(written={"Rike": "1. Rike, my boss, hates fuss."})).session(*TOBY)
-    assert "Rike, the user's boss, hates fuss." in diary.people.profile(diary.entity("Rike").id).text
+    diary = Diary(PeopleReader(written={"Rike": "1. Rike hates my shoes."})).session("My boss Rike hates my old shoes.")
+    assert "Rike hates the user's shoes." in diary.people.profile(diary.entity("Rike").id).text
 
 
 @pytest.mark.parametrize("task", ["people_names", "people_profile", "people_same"])
@@ -286,3 +287,9 @@ def test_long_profile_gives_up_its_oldest_but_never_the_last_that_names_somebody
 def test_small_context_window_is_no_error() -> None:
     diary = Diary(PeopleReader(context_tokens=700)).session(*(f"Ana told me a long story about hat number {n}." for n in range(60)))
     assert len(diary.facts("Ana")) == 60
+
+
+def test_sentence_that_turns_round_who_did_it_is_dropped() -> None:
+    text = "Saw a physio at the clinic, Delphine, hands like a blacksmith."
+    diary = Diary(PeopleReader(written={"Delphine": "1. Delphine saw a physio at the clinic."})).session(text)
+    assert diary.people.profile(diary.entity("Delphine").id).text == text
