@@ -23,10 +23,18 @@ def list_people(where: Where, as_json: bool) -> None:
     """Print everybody, who was spoken of last first."""
     with open_to_look(where) as memory:
         people = memory.people
-    listed = sorted(people, key=lambda one: one.last.utc.timestamp() if one.last else 0.0, reverse=True)
     if as_json:
-        print_json({"people": [entity_value(one, people) for one in listed]})
-    elif listed:
+        print_json({"people": [entity_value(one, people) for one in _latest_first(people)]})
+    else:
+        print_people(people)
+
+
+def _latest_first(people: People) -> list[Entity]:
+    return sorted(people, key=lambda one: one.last.utc.timestamp() if one.last else 0.0, reverse=True)
+
+
+def print_people(people: People) -> None:
+    if listed := _latest_first(people):
         show.table(show.terminal(), COLUMNS, [_row(one, people) for one in listed], right=("facts",))
     else:
         typer.echo("Nobody yet. People are found when something is learned: pgmem learn")
@@ -44,10 +52,10 @@ def show_person(name: str, where: Where, as_json: bool) -> None:
     if as_json:
         print_json(card_value(entity, people))
     else:
-        _show_card(entity, people)
+        print_card(entity, people)
 
 
-def _show_card(entity: Entity, people: People) -> None:
+def print_card(entity: Entity, people: People) -> None:
     console = show.terminal()
     what = ", ".join(part for part in (entity.kind.value, entity.relation and f"your {entity.relation}") if part)
     show.line(console, f"{entity.id}  {entity.name}  ({what})", "bold")
@@ -107,7 +115,11 @@ def show_timeline(name: str | None, where: Where, as_json: bool) -> None:
         events, people = memory.timeline(name), memory.people
     if as_json:
         print_json({"events": [event_value(one) for one in events]})
-        return
+    else:
+        print_events(events, people)
+
+
+def print_events(events: Sequence[Event], people: People) -> None:
     rows = [(_when(one), one.kind.value, one.id, _whose(one.who, people), show.flat(one.text)) for one in events]
     show.table(show.terminal(), ("when", "what", "id", "who", ""), rows)
 

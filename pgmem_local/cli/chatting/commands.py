@@ -14,8 +14,10 @@ from pgmem_local.cli import show
 from pgmem_local.cli.chatting.screen import Screen, TerminalScreen
 from pgmem_local.cli.chatting.transcript import save
 from pgmem_local.cli.chatting.why import show_grounds
+from pgmem_local.cli.controlling import plan_lines, receipt_lines
 from pgmem_local.cli.figures import show_tables
 from pgmem_local.cli.look import print_reasons
+from pgmem_local.cli.persons import print_card, print_events, print_people
 from pgmem_local.cli.progress import progress_for_terminal
 from pgmem_local.cli.values import Status, entries
 from pgmem_local.control.forgetting import Selection
@@ -23,8 +25,6 @@ from pgmem_local.graph.nodes import NodeId
 from pgmem_local.talking.talk import Talk
 
 _TICK_SECONDS = 0.25
-_SHOWN = 12
-"""Lines and notes shown of those that would be forgotten."""
 _ID = re.compile(r"[cest][0-9]+")
 
 
@@ -74,6 +74,19 @@ def _me(room: Room, rest: str) -> None:
     show.by_status(room.console, found)
 
 
+def _people(room: Room, rest: str) -> None:
+    with room.talk.memory_alone() as memory:
+        if rest:
+            print_card(memory.person(rest), memory.people)
+        else:
+            print_people(memory.people)
+
+
+def _timeline(room: Room, rest: str) -> None:
+    with room.talk.memory_alone() as memory:
+        print_events(memory.timeline(rest or None), memory.people)
+
+
 def _why(room: Room, rest: str) -> None:
     with room.talk.memory_alone() as memory:
         if rest:
@@ -119,16 +132,15 @@ def _forget(room: Room, rest: str) -> None:
         if not plan:
             room.screen.hint("nothing of that is remembered")
             return
-        for node in plan.removed[:_SHOWN]:
-            show.line(room.console, show.node_line(node))
-        left = f", {len(plan.removed) - _SHOWN} of them not shown" if len(plan.removed) > _SHOWN else ""
-        if not room.confirms(f"Forget these {len(plan.removed)} for good{left}?"):
+        for line in plan_lines(plan):
+            show.line(room.console, line)
+        if not room.confirms("Forget this for good?"):
             room.screen.hint("nothing was forgotten")
             return
         receipt = memory.forget(plan)
         room.talk.unsay(plan.removed)
-    gone = (f"{receipt.contexts} lines", f"{receipt.states} states", f"{receipt.episodes} episodes", f"{receipt.traits} traits")
-    room.screen.hint(f"forgotten: {', '.join(gone)}")
+    for line in receipt_lines(receipt):
+        room.screen.hint(line)
 
 
 def selection_of(rest: str) -> Selection:
@@ -196,12 +208,14 @@ QUIT = "/quit"
 
 COMMANDS: tuple[Command, ...] = (
     Command("/me", "what the memory holds about you", _me),
+    Command("/people", "who you speak of, or what is known of one of them", _people, may="NAME"),
     Command("/why", "what the last answer rested on, or how ID came about", _why, may="ID"),
     Command("/remember", "keep a statement of yours, which outranks what was inferred", _remember, needs="TEXT"),
     Command("/correct", "put your words in the place of a note", _correct, needs="ID TEXT"),
     Command("/forget", "forget notes and lines by id, or all that holds a text; asks first", _forget, needs="ID… or TEXT"),
     Command("/undo", "take back your last statement or correction", _undo),
     Command("/search", "find notes and lines", _search, needs="TEXT"),
+    Command("/timeline", "what happened when, of you or of somebody", _timeline, may="NAME"),
     Command("/stats", "counts, and what learning cost", _stats),
     Command("/model", "which model answers", _model),
     Command("/save", "the conversation as a Markdown file", _save, may="FILE"),

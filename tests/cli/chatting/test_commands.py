@@ -76,6 +76,13 @@ def test_search_finds_lines_and_notes(remembered: Shell) -> None:
     assert "c2  " in shown.stdout
 
 
+def test_people_and_timeline_are_shown(remembered: Shell) -> None:
+    shown = remembered("chat", "--no-learn", stdin="/people\n/timeline\n/people Imani\n")
+    assert "Nobody yet" in shown.stdout
+    assert shown.stdout.index("2026-03-01") < shown.stdout.index("2026-03-11")
+    assert "Imani" in shown.stderr
+
+
 def test_forget_in_a_pipe_is_refused_because_nobody_can_be_asked(remembered: Shell) -> None:
     result = remembered("chat", "--no-learn", stdin="/forget jasmine\n")
     assert "nobody can be asked" in result.stderr
