@@ -101,6 +101,7 @@ def take_turns(talk: Talk, path: Path) -> tuple[list[float], list[float]]:
     bare = llama_cpp.Llama(str(path), n_ctx=DEFAULT_CONTEXT, n_threads=threads, n_threads_batch=threads, verbose=False)
     messages: list[dict[str, str]] = []
     times: tuple[list[float], list[float]] = ([], [])
+    talk.begin()
     for message in MESSAGES:
         settle(talk)
         mine, reply = first_word(talk.say(message))
@@ -157,6 +158,7 @@ def interruptions(memory: PersonaMemory) -> tuple[list[float], float]:
     memory.observe([Exchange(turn) for turn in turns])
     delays = []
     with closing(Talk(memory, Conversation.begun(said))) as talk:
+        talk.begin()
         while talk.progress is None:
             time.sleep(0.02)
         for look in range(LOOKS):

@@ -48,7 +48,7 @@ def chat_with_memory(where: Where, wishes: Wishes) -> int:
         with closing(Talk(memory, conversation, screen.notice, wishes.learns)) as talk:
             room = Room(talk, screen, interactive)
             try:
-                converse(room, messages(_editor(room) if interactive else read_pipe))
+                converse(room, messages(_editor(room) if interactive else _pipe(talk)))
             except KeyboardInterrupt:
                 return INTERRUPTED
         _say_what_waits(memory, screen)
@@ -70,7 +70,12 @@ def _editor(room: Room) -> Read:
 
     room.screen.hint("/help lists the commands, Ctrl-C stops an answer, Ctrl-D leaves")
     commands = [(command.name, command.about) for command in COMMANDS]
-    return Editor(lambda: _label(room), typed_before(room.talk), commands, room.screen.hint)
+    return Editor(lambda: _label(room), typed_before(room.talk), commands, room.screen.hint, room.talk.begin)
+
+
+def _pipe(talk: Talk) -> Read:
+    talk.begin()
+    return read_pipe
 
 
 def typed_before(talk: Talk) -> LineHistory | None:

@@ -41,6 +41,8 @@ SHARED_WORTH = 8
 """Prompts that have fewer first tokens than this in common are not grouped."""
 LONG_DECODE = 16
 """Tokens from which on one evaluation takes longer than a token's time, so that it must be able to end in its middle."""
+INTERRUPTIBLE_STEP = 128
+"""Tokens of a head evaluated at a time where that may be interrupted: large enough for speed, small enough to get anywhere."""
 _ABORTED = 2
 """What llama_decode returns when it was told to stop."""
 
@@ -399,12 +401,29 @@ class Engine:
         sequence = self._free.pop()
         try:
             known = self._restore(head, sequence)
-            self._decode_prompt([(head[place], place, (sequence,), False) for place in range(len(known), len(head))])
+            self._read_on(head, known, sequence)
         except BaseException:
             self._release([sequence])
             raise
         self._follow(known, head)
         self._heads[head] = sequence
+
+    def _read_on(self, head: Tokens, known: Tokens, sequence: int) -> None:
+        """Evaluate a head from where it is known on. What there is of it when it is interrupted is kept: the next try goes on there."""
+        step = INTERRUPTIBLE_STEP if self.gives_way else BATCH
+        done = len(known)
+        try:
+            while done < len(head):
+                part = head[done : done + step]
+                self._decode_prompt([(token, done + i, (sequence,), False) for i, token in enumerate(part)])
+                done += len(part)
+        except Interrupted:
+            if done > len(known):
+                self._llama.llama_memory_seq_rm(self._memory, sequence, done, -1)
+                self._save(head[:done], sequence)
+                self._follow(known, head[:done])
+                self._continued.add(head[:done])
+            raise
 
     @contextmanager
     def _evaluated(self, head: Tokens, tails: Sequence[Tokens], keep: bool) -> Iterator[tuple[list[int], list[Logits]]]:

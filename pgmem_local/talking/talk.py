@@ -69,6 +69,9 @@ class Talk:
         self._complaints: set[str] = set()
         memory.on_lesson = self._landed
         self._background = Background(self._work, self._complain)
+
+    def begin(self) -> None:
+        """Open the models and go on with what is pending. Whoever does not call it has that done after the first message."""
         self._background.due()
 
     # ---------------------------------------------------------------- a message

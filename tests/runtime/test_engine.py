@@ -14,7 +14,17 @@ import pytest
 
 from pgmem_local.errors import Interrupted, ModelError, ModelFileError, PromptTooLong
 from pgmem_local.runtime import engine as engine_module
-from pgmem_local.runtime.engine import MAX_HEADS, SEQUENCES, SHARED_WORTH, Engine, Logits, Tokens, Work, groups_by_prefix
+from pgmem_local.runtime.engine import (
+    INTERRUPTIBLE_STEP,
+    MAX_HEADS,
+    SEQUENCES,
+    SHARED_WORTH,
+    Engine,
+    Logits,
+    Tokens,
+    Work,
+    groups_by_prefix,
+)
 
 CONTEXT = 1024
 TOLERANCE = 0.03
@@ -485,6 +495,27 @@ class TestGivingWay:
         engine.gives_way, engine.work = None, Work()
         engine.prepare(words("head", 300) + words("turn", 40))
         assert engine.work.evaluated == 40
+
+
+    def test_a_long_head_gets_on_however_often_it_is_interrupted(self, open_engine: Open) -> None:
+        engine, fresh = open_engine(), open_engine()
+        head, tail = words("head", 700), words("tail", 9)
+        tries = 0
+        for tries in range(1, 50):
+            before = engine.work.evaluated
+            engine.gives_way = lambda started=before: engine.work.evaluated >= started + 2 * INTERRUPTIBLE_STEP  # type: ignore[misc]
+            try:
+                engine.prepare(head)
+                break
+            except Interrupted:
+                engine.gives_way = None
+                read(engine, words("chat", 30), words(tries, 9))  # what it gave way to
+        engine.gives_way = None
+        assert 3 <= tries <= 8
+        np.testing.assert_allclose(read(engine, head, tail)[0], read(fresh, head, tail)[0], atol=TOLERANCE)
+        read(engine, words("other", 30), words("x", 9))
+        assert sorted(len(kept) for kept in engine._kept) == [30, 700]  # nothing of what was only on the way
+        assert_all_free(engine)
 
 
 class TestConversations:

@@ -82,6 +82,7 @@ class Home:
         memory = PersonaMemory(MemoryStore.open(self.path), lambda: self.model, HashEmbedder)
         begun = conversation or Conversation.begun(self.clock())
         with memory, closing(Talk(memory, begun, self.heard.append, learns, self.clock)) as talk:
+            talk.begin()
             yield talk
 
     def stored(self) -> list[tuple[str, str | None]]:

@@ -23,9 +23,15 @@ class Editor:
     """Reads lines from a terminal. Enter sends, Alt-Enter begins a new line, Ctrl-D leaves; what others print appears above."""
 
     def __init__(
-        self, label: Callable[[], str], history: LineHistory | None, commands: Iterable[tuple[str, str]], hint: Callable[[str], None]
+        self,
+        label: Callable[[], str],
+        history: LineHistory | None,
+        commands: Iterable[tuple[str, str]],
+        hint: Callable[[str], None],
+        at_first_prompt: Callable[[], None],
     ) -> None:
         self._label, self._hint = label, hint
+        self._begin: Callable[[], None] | None = at_first_prompt
         self._session: PromptSession[str] = PromptSession(
             history=history, completer=Slashes(tuple(commands)), key_bindings=_keys(), multiline=True, prompt_continuation=_indented
         )
@@ -34,8 +40,9 @@ class Editor:
         warned = False
         while True:
             try:
+                begin, self._begin = self._begin, None  # loading a model beside it would keep the first prompt waiting
                 with patch_stdout(raw=True):
-                    return self._session.prompt(". " if goes_on else self._label())
+                    return self._session.prompt(". " if goes_on else self._label(), pre_run=begin)
             except EOFError:
                 return None
             except KeyboardInterrupt:

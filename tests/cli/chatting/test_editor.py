@@ -27,7 +27,12 @@ class Typing:
         self.keys, self.path = keys, history
         self.private = False
         self.hints: list[str] = []
-        self.editor = Editor(lambda: "> ", LineHistory(history, lambda line: not self.private), COMMANDS, self.hints.append)
+        self.begun = 0
+        kept = LineHistory(history, lambda line: not self.private)
+        self.editor = Editor(lambda: "> ", kept, COMMANDS, self.hints.append, self.begin)
+
+    def begin(self) -> None:
+        self.begun += 1
 
     def type(self, keys: str) -> str | None:
         self.keys.send_text(keys)
@@ -45,6 +50,13 @@ ENTER, ALT_ENTER, CTRL_C, CTRL_D, UP = "\r", "\x1b\r", "\x03", "\x04", "\x1b[A"
 
 def test_enter_sends_and_alt_enter_begins_a_line(typing: Typing) -> None:
     assert typing.type(f"I drink tea.{ALT_ENTER}I swim.{ENTER}") == "I drink tea.\nI swim."
+
+
+def test_what_takes_long_begins_with_the_first_prompt_and_once(typing: Typing) -> None:
+    assert typing.begun == 0
+    for _ in range(2):
+        typing.type(f"I swim.{ENTER}")
+        assert typing.begun == 1
 
 
 def test_ctrl_d_ends(typing: Typing) -> None:
