@@ -21,7 +21,8 @@ from pgmem_local.store import MemoryStore
 from pgmem_local.talking.talk import BROKEN_OFF
 
 ROOT = Path(__file__).parents[1]
-SECONDS = 120
+SECONDS = 240
+"""After which a test gives up: a machine may be busy with other things."""
 ROWS = 250
 COLOUR = re.compile(r"\x1b\[(?:[0-9]+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-9]+)*m")
 
@@ -40,6 +41,7 @@ class Session:
         self.child: pexpect.spawn[str] = pexpect.spawn(
             sys.executable, command, cwd=str(ROOT), env=environment, dimensions=(ROWS, columns), encoding="utf-8"
         )
+        self.child.delayafterterminate = 5  # seconds for a busy machine to end it
         self.until(self.prompts)
 
     @property

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 INTERRUPTED = 130
 _TICK_SECONDS = 0.25
@@ -29,7 +29,12 @@ def attended(work: Callable[[], Result], farewell: Callable[[], None], tick: Cal
                 tick()
         except KeyboardInterrupt:
             farewell()
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(INTERRUPTED)
+            leave_at_once(INTERRUPTED)
     return outcome.result()
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """End the process while another thread of it is still in a call of the model."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

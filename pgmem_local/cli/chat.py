@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgmem_local.cli.background import INTERRUPTED
+from pgmem_local.cli.background import INTERRUPTED, leave_at_once
 from pgmem_local.cli.chatting.commands import COMMANDS, Room
 from pgmem_local.cli.chatting.lines import Read, messages, read_pipe
 from pgmem_local.cli.chatting.loop import converse
@@ -22,6 +22,8 @@ from pgmem_local.talking.talk import Talk, now
 if TYPE_CHECKING:
     from pgmem_local.cli.chatting.editor import LineHistory
 
+PATIENCE = 1.0
+"""Seconds that who leaves waits for a model that is still being loaded."""
 RECALLED = 4
 """Messages shown of a conversation that goes on."""
 
@@ -44,14 +46,21 @@ def chat_with_memory(where: Where, wishes: Wishes) -> int:
     screen: Screen = TerminalScreen() if interactive else PlainScreen()
     opening.require_chat_model(where.model)
     with open_memory(where, quietly=interactive) as memory:
-        conversation = _conversation(memory, wishes, screen)
-        with closing(Talk(memory, conversation, screen.notice, wishes.learns)) as talk:
-            room = Room(talk, screen, interactive)
-            try:
-                converse(room, messages(_editor(room) if interactive else _pipe(talk)))
-            except KeyboardInterrupt:
-                return INTERRUPTED
-        _say_what_waits(memory, screen)
+        talk = Talk(memory, _conversation(memory, wishes, screen), screen.notice, wishes.learns)
+        with closing(talk):
+            code = _talk(Room(talk, screen, interactive))
+            has_stopped = talk.close(PATIENCE)
+            _say_what_waits(memory, screen)
+            if not has_stopped:
+                leave_at_once(code)
+    return code
+
+
+def _talk(room: Room) -> int:
+    try:
+        converse(room, messages(_editor(room) if room.interactive else _pipe(room.talk)))
+    except KeyboardInterrupt:
+        return INTERRUPTED
     return 0
 
 

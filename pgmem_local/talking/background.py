@@ -61,12 +61,13 @@ class Background:
                     raise Interrupted("given up before the model was free; try again")
                 self._changed.wait(_LOOK_SECONDS)
 
-    def close(self) -> None:
-        """Stop the job where it is and end its thread. Safe to call twice."""
+    def close(self, patience: float | None = None) -> bool:
+        """Stop the job where it is and end its thread; whether that has ended within so many seconds. Safe to call twice."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        self._thread.join()
+        self._thread.join(patience)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         while self._may_begin():

@@ -206,7 +206,8 @@ class Talk:
         self._background.due()
         return begins
 
-    def close(self) -> None:
-        """Stop learning where it is. Safe to call twice."""
-        self._background.close()
+    def close(self, patience: float | None = None) -> bool:
+        """Stop learning where it is; whether it has stopped within so many seconds: a model that is being loaded takes its time.
+        Safe to call twice."""
         self.memory.on_lesson = None
+        return self._background.close(patience)

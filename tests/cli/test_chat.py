@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,7 @@ from pgmem_local.cli.chat import typed_before
 from pgmem_local.graph.nodes import Context, Kind
 from pgmem_local.memory import PersonaMemory
 from pgmem_local.ports import Prompt
+from pgmem_local.runtime import opening
 from pgmem_local.store import MemoryStore
 from pgmem_local.talking.conversation import Conversation
 from pgmem_local.talking.talk import Talk, now
@@ -123,6 +125,25 @@ def test_reply_is_printed_without_anything_that_commands_a_terminal(pgmem: Shell
     shown = pgmem("chat", stdin="I drink tea.\n").stdout
     assert shown.startswith("plain ")
     assert not {"\x1b", "\x07"} & set(shown)
+
+
+def test_leaving_does_not_wait_for_a_model_that_is_being_loaded(pgmem: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_go = threading.Event()
+    left: list[int] = []
+
+    def loads(name: str | None, loading: object = None) -> RuleChat:
+        let_go.wait(30)
+        return RuleChat()
+
+    def leave(code: int) -> None:
+        left.append(code)
+        let_go.set()
+
+    monkeypatch.setattr(opening, "open_chat_model", loads)
+    monkeypatch.setattr("pgmem_local.cli.chat.PATIENCE", 0.05)
+    monkeypatch.setattr("pgmem_local.cli.chat.leave_at_once", leave)
+    pgmem("chat", stdin="/help\n")
+    assert left == [0]
 
 
 def test_closed_standard_input_is_one_line_and_no_loop(tmp_path: Path) -> None:

@@ -97,6 +97,21 @@ def test_who_waits_for_it_may_give_up() -> None:
     background.close()
 
 
+def test_who_closes_it_need_not_wait_for_a_call_that_cannot_be_stopped() -> None:
+    begun, let_go = threading.Event(), threading.Event()
+
+    def job() -> None:
+        begun.set()
+        let_go.wait(SECONDS)
+
+    background = Background(job, lambda error: None)
+    background.due()
+    assert begun.wait(SECONDS)
+    assert not background.close(0.05)
+    let_go.set()
+    assert background.close()
+
+
 def test_failure_is_told_and_the_next_time_it_is_tried_again() -> None:
     job = Job()
     job.failing = ModelError("broken")
