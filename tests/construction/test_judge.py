@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pgmem_local.construction.judge import (
     PRIORS,
+    PRIORS_APART,
     QUESTIONS,
     RELATIONS,
     Verdict,
@@ -106,8 +108,17 @@ class TestDoubt:
         (judgement,) = judge_pairs(SILENT, [self.PAIR], lambda model, pairs: [Verdict(raw / raw.sum(), "stub")])
         assert (judgement.relation, judgement.probability) == (Relation.IRRELEVANT, pytest.approx(0.2))
 
+    def test_notes_with_no_word_and_no_domain_in_common_must_be_surer_to_replace_each_other(self) -> None:
+        apart = pair(state("User has a contract", 1), state("User is retiring", 2, 2))
+        one_domain = pair(*(replace(note, domains=frozenset({"work"})) for note in (apart.earlier, apart.later)))
+        assert relation(apart, sure_of(Relation.SHIFT_TO, 0.85)) is Relation.IRRELEVANT
+        assert relation(one_domain, sure_of(Relation.SHIFT_TO, 0.85)) is Relation.SHIFT_TO
+        assert relation(apart, sure_of(Relation.SHIFT_TO, 0.99)) is Relation.SHIFT_TO
+
     def test_priors_are_the_shares_of_all_relations(self) -> None:
-        assert PRIORS.shape == (len(RELATIONS),)
+        for priors in (PRIORS, PRIORS_APART):
+            assert priors.shape == (len(RELATIONS),)
+            assert priors.sum() == pytest.approx(1.0)
         assert PRIORS.sum() == pytest.approx(1.0)
 
     def test_rare_relation_needs_a_surer_judge_than_a_common_one(self) -> None:
