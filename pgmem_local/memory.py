@@ -24,8 +24,9 @@ from pgmem_local.construction.desk import Desk
 from pgmem_local.construction.extract import Reading, Said
 from pgmem_local.construction.judge import judge_for
 from pgmem_local.construction.pair import by_time
-from pgmem_local.control import erasing, safekeeping, statements
+from pgmem_local.control import carrying, erasing, safekeeping, statements
 from pgmem_local.control import people as registry
+from pgmem_local.control.carrying import Exported, Imported
 from pgmem_local.control.erasing import Receipt
 from pgmem_local.control.forgetting import ForgetPlan, Selection
 from pgmem_local.control.history import History, tell_history
@@ -40,6 +41,7 @@ from pgmem_local.graph.timeline import Event, timeline
 from pgmem_local.ingest.secrets import mask_secrets
 from pgmem_local.ingest.untrusted import clean
 from pgmem_local.lesson import Lesson, PeopleLesson
+from pgmem_local.portable.formats import Format
 from pgmem_local.ports import ChatModel, Embedder, Message, Spent
 from pgmem_local.profiles.desk import PeopleDesk
 from pgmem_local.profiles.pipeline import learn_people
@@ -567,3 +569,24 @@ class PersonaMemory:
         with self._lock:
             self._accepted = False
             return safekeeping.restore(self, Path(path))
+
+    # ---------------------------------------------------------------- in other forms
+
+    def export(self, path: Path | str, form: Format | None = None) -> Exported:
+        """Write the memory into a new file, in the form that its ending names or `form` says. The text is plain, also of an encrypted
+        memory. Raises StoreError."""
+        with self._lock:
+            return carrying.export(self, Path(path), form)
+
+    def export_text(self, form: Format) -> Iterator[str]:
+        """The same as text, piece by piece."""
+        with self._lock:
+            return carrying.export_text(self, form)
+
+    def import_(self, path: Path | str, report: Callable[[int, int], None] = lambda done, total: None) -> Imported:
+        """Take in what an export as JSON Lines holds and is not known, all or nothing; `report` hears how many texts are embedded.
+
+        Raises IngestError on any other file, and StoreBusy while something is being learned; the memory is as it was then.
+        """
+        with self._lock:
+            return carrying.import_(self, Path(path), report)

@@ -16,8 +16,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = {
     "conversation": 0, "dates": 0, "settings": 0, "errors": 0, "words": 0,
     "graph": 1,
-    "ports": 2, "prompts": 2, "lesson": 2, "erasure": 2,
-    "construction": 3, "retrieval": 3, "answering": 3, "conversing": 3, "profiles": 3, "store": 3, "runtime": 3, "ingest": 3,
+    "ports": 2, "prompts": 2, "lesson": 2, "erasure": 2, "contents": 2,
+    "construction": 3, "retrieval": 3, "answering": 3, "conversing": 3, "profiles": 3, "store": 3, "runtime": 3, "ingest": 3, "portable": 3,
     "control": 4,
     "memory": 5,
     "bench": 6, "doctor": 6, "talking": 6, "cli": 7, "__main__": 8,

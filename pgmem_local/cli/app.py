@@ -19,6 +19,7 @@ from pgmem_local.cli.control import add_control
 from pgmem_local.cli.models import models_app
 from pgmem_local.cli.options import DAY, AsJson, Home, Keyring, MaxMinutes, ModelName, NewPassphrase, Profile, Where, Zone
 from pgmem_local.cli.people import people_app
+from pgmem_local.cli.portable import add_portable
 from pgmem_local.errors import PGMemError
 
 EXIT_CODES = (
@@ -299,3 +300,4 @@ def chat(
 
 
 add_control(app)
+add_portable(app)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import Protocol
 
 from rich.console import Console
@@ -35,6 +36,18 @@ class IngestProgress(Protocol):
 
 def progress_for_terminal() -> IngestProgress:
     return BarProgress() if sys.stderr.isatty() else LineProgress()
+
+
+@contextmanager
+def embedding_progress() -> Iterator[Callable[[int, int], None]]:
+    """Hears how many of how many texts are embedded."""
+    with closing(progress_for_terminal()) as progress:
+
+        def report(done: int, total: int) -> None:
+            progress.stored(done, done / total)
+            progress.tick()
+
+        yield report
 
 
 def pace(progress: Progress, seconds: float) -> str:

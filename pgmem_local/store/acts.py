@@ -14,6 +14,13 @@ from pgmem_local.store.rows import clean
 
 def record(connection: sqlite3.Connection, act: Act) -> None:
     """Note an act; pinning and unpinning take effect with it."""
+    insert(connection, act)
+    if act.node is not None and act.deed in (Deed.PIN, Deed.UNPIN):
+        set_pin(connection, act.node, pinned=act.deed is Deed.PIN)
+
+
+def insert(connection: sqlite3.Connection, act: Act) -> None:
+    """Note an act whose effect is there already."""
     moment = act.moment
     connection.execute(
         "INSERT INTO acts (deed, node, context, target, utc, offset_minutes) VALUES (?, ?, ?, ?, ?, ?)",
@@ -26,8 +33,6 @@ def record(connection: sqlite3.Connection, act: Act) -> None:
             moment.offset_minutes,
         ),
     )
-    if act.node is not None and act.deed in (Deed.PIN, Deed.UNPIN):
-        set_pin(connection, act.node, pinned=act.deed is Deed.PIN)
 
 
 def take_back_last(connection: sqlite3.Connection, act: Act) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
+from pgmem_local.contents import Contents, Intake
 from pgmem_local.conversation import Exchange
 from pgmem_local.erasure import Erased, Erasure
 from pgmem_local.errors import StoreBusy, StoreError, UnknownNode
@@ -24,6 +25,7 @@ from pgmem_local.lesson import Lesson
 from pgmem_local.ports import Spent, Vectors
 from pgmem_local.settings import ConstructionSettings
 from pgmem_local.store import acts, chunks, copies, embeddings, erasing, integrity, rows
+from pgmem_local.store.contents import read_contents, write_acts, write_intake
 from pgmem_local.store.database import Database, folded
 from pgmem_local.store.embeddings import VectorRows, VectorSpace
 from pgmem_local.store.encryption import drop_leftover, open_database
@@ -280,6 +282,23 @@ class MemoryStore:
     def replace_content(self, path: Path) -> copies.Counts:
         """Put a checked copy in the place of all there is; how many rows there are then."""
         return copies.replace_content(self._database, path)
+
+    def contents(self) -> Contents:
+        """All there is, but for vectors and costs."""
+        with self._database.read() as connection:
+            return read_contents(connection)
+
+    def take_in(self, merge: Callable[[Contents], Intake], vectors: Mapping[NodeId, Vectors]) -> Intake:
+        """Put what is new in other contents beside those that are here, or nothing of it. `vectors` has those of all incoming nodes that
+        may be new, by the ids they come with."""
+        with self._database.write() as connection:
+            intake = merge(read_contents(connection))
+            here = {intake.ids[one]: row for one, row in vectors.items()}
+            write_intake(connection, intake)
+            embeddings.insert_vectors(connection, self._space, {one.node.id: here[one.node.id] for one in intake.contexts})
+            self._land(connection, replace(intake.lesson, vectors={note.id: here[note.id] for note in intake.lesson.nodes}))
+            write_acts(connection, intake)
+        return intake
 
     def delete(self, identifiers: Iterable[NodeId]) -> int:
         """Remove nodes with their words, vectors and edges; how many there were. What was made from them, the caller names."""
