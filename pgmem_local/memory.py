@@ -59,6 +59,8 @@ from pgmem_local.store.vectors import VectorIndexes
 
 WINDOW = 4
 """Contexts learned together: their prompts are decoded in one batch, their lessons land one by one."""
+READINGS = 5
+"""How often a memory is read until nobody has written meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -262,13 +264,19 @@ class PersonaMemory:
         self._revision += transactions
 
     def refresh(self) -> None:
-        """Follow what was written and not taken in, mostly by another process."""
+        """Follow what was written and not taken in, mostly by another process.
+
+        What is committed between the readings would be known to one and not to the other, so all is read again then. Should others
+        write faster than we read, the graph is the newer: a vector of a node that it does not hold could not be shown.
+        """
         with self._lock:
-            revision = self.store.revision
-            if revision != self._revision:
-                self.graph = self.store.load_graph()
-                self.people = self.store.people.load()
+            for _ in range(READINGS):
+                revision = self.store.revision
+                if revision == self._revision:
+                    return
                 self.vectors.refresh()
+                self.people = self.store.people.load()
+                self.graph = self.store.load_graph()
                 self._revision = revision
 
     def learn(

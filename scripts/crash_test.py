@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,7 +26,8 @@ sys.path.insert(0, str(ROOT))
 from pgmem_local.control import erasing  # noqa: E402 - the checkout must be found first
 from pgmem_local.graph.nodes import Context, Kind  # noqa: E402
 from pgmem_local.graph.persona_graph import PersonaGraph  # noqa: E402
-from pgmem_local.store import MemoryStore, VectorIndexes  # noqa: E402
+from pgmem_local.store import MemoryStore, Place, VectorIndexes  # noqa: E402
+from pgmem_local.store.learning import current_learner  # noqa: E402
 from tests.scripted_cli import EXACT_BELOW, FORGET_EACH  # noqa: E402
 
 FIRST = datetime(2024, 1, 1, 8, tzinfo=timezone.utc)
@@ -40,11 +42,21 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Kill:
-    """One kill: after how many seconds, and whether the process was still at work."""
+    """One kill: whether the process was still at work, and what it had said."""
 
-    after: float
     hit: bool
     said: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an ingest came."""
+
+    stored: int
+    learned: int
+
+    def __str__(self) -> str:
+        return f"{self.stored} entries stored, {self.learned} learned"
 
 
 def main() -> int:
@@ -72,16 +84,23 @@ def kill_ingests(folder: Path, entries: int, kills: int, chance: random.Random) 
     expected, seconds = undisturbed(diary, folder / "undisturbed")
     home, hit = folder / "home 0", 0
     for number in range(kills):
-        kill = killed(["ingest", str(diary), "--home", str(home)], chance.uniform(0.0, seconds))
-        report(number, kill, check(home, expected))
+        share = chance.uniform(-0.2, 1.0)  # of what is pending, learned by then; below 0: while it starts and stores
+        after = chance.uniform(0.0, 0.2 * seconds if share < 0 else 0.05)
+        kill = killed(["ingest", str(diary), "--home", str(home)], partial(until_learned, home, share), after)
+        progress = check(home, expected)
+        report(number, kill, str(progress))
         hit += kill.hit
-        if not kill.hit:  # it was done: this memory must be like the undisturbed one, and the next begins anew
-            same_as(home, expected)
+        if progress.learned == entries:  # nothing is left to hit: this one must end like the undisturbed one, and the next begins anew
+            end_like(diary, home, expected)
             home = folder / f"home {number + 1}"
+    end_like(diary, home, expected)
+    return hit
+
+
+def end_like(diary: Path, home: Path, expected: PersonaGraph) -> None:
     run(["ingest", str(diary), "--home", str(home)])
     check(home, expected)
     same_as(home, expected)
-    return hit
 
 
 def undisturbed(diary: Path, home: Path) -> tuple[PersonaGraph, float]:
@@ -93,7 +112,7 @@ def undisturbed(diary: Path, home: Path) -> tuple[PersonaGraph, float]:
         return store.load_graph(), seconds
 
 
-def check(home: Path, expected: PersonaGraph) -> str:
+def check(home: Path, expected: PersonaGraph) -> Progress:
     """How far the memory is. Raises Broken where a turn is lost, doubled or half-written, or the index is not of these rows."""
     with MemoryStore.open(home) as store:
         demand(store.integrity_check(), [], "the database breaks its promises")
@@ -106,7 +125,7 @@ def check(home: Path, expected: PersonaGraph) -> str:
         demand([text for text, times in Counter(texts).items() if times > 1], [], "an entry is there twice")
         demand(store.counts()["turns_learned"], len(texts) - len(pending), "the count of learned entries is off")
         check_index(store)
-        return f"{len(texts)} entries stored, {len(texts) - len(pending)} learned"
+        return Progress(len(texts), len(texts) - len(pending))
 
 
 def check_index(store: MemoryStore) -> None:
@@ -148,7 +167,7 @@ def kill_forgettings(folder: Path, entries: int, kills: int, chance: random.Rand
     run(["ingest", str(diary), "--home", str(home)])
     left, hit = [topic(number) for number in range(entries)], 0
     for number in range(kills):
-        kill = killed([FORGET_EACH, "--home", str(home), *left[:20]], chance.uniform(0.8, 3.0))
+        kill = killed([FORGET_EACH, "--home", str(home), *left[:20]], until_it_speaks, chance.uniform(0.0, 1.0))
         gone = {line.removeprefix("done ") for line in kill.said if line.startswith("done ")}
         left = still_there(home, left, gone)
         report(number, kill, f"{len(gone)} forgotten, {len(left)} entries left")
@@ -209,16 +228,33 @@ def run(arguments: Sequence[str]) -> None:
         raise Broken(f"{arguments[0]} ended with {process.returncode}: {errors[-2000:]}")
 
 
-def killed(arguments: Sequence[str], after: float) -> Kill:
-    """Start a command and kill it after so many seconds."""
+def until_learned(home: Path, share: float, process: subprocess.Popen[str]) -> str:
+    """Wait until an ingest has learned this share of what was pending when it began."""
+    lock = Place(home).learning_lock
+    while share > 0 and process.poll() is None:
+        learner = current_learner(lock)
+        if learner is not None and learner.process == process.pid and learner.total and learner.done >= share * learner.total:
+            break
+        time.sleep(0.005)
+    return ""
+
+
+def until_it_speaks(process: subprocess.Popen[str]) -> str:
+    """Wait for the first line; what it says."""
+    return process.stdout.readline() if process.stdout else ""
+
+
+def killed(arguments: Sequence[str], ready: Callable[[subprocess.Popen[str]], str], after: float) -> Kill:
+    """Start a command, wait until it is ready and so many seconds longer, and kill it."""
     process = start(arguments)
+    said = ready(process)
     time.sleep(after)
     hit = process.poll() is None
     process.kill()
     output, errors = process.communicate()
     if not hit and process.returncode != 0:
         raise Broken(f"{arguments[0]} ended with {process.returncode}: {errors[-2000:]}")
-    return Kill(after, hit, tuple(output.splitlines()))
+    return Kill(hit, tuple((said + output).splitlines()))
 
 
 def demand(found: object, wanted: object, otherwise: str) -> None:
@@ -227,7 +263,7 @@ def demand(found: object, wanted: object, otherwise: str) -> None:
 
 
 def report(number: int, kill: Kill, state: str) -> None:
-    print(f"{number + 1:3}. {'killed' if kill.hit else 'ended '} after {kill.after:.2f} s: {state}", flush=True)
+    print(f"{number + 1:3}. {'killed' if kill.hit else 'ended '}: {state}", flush=True)
 
 
 if __name__ == "__main__":

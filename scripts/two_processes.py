@@ -11,12 +11,13 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -26,12 +27,9 @@ from pgmem_local.store import MemoryStore  # noqa: E402
 
 FIRST = datetime(2024, 1, 1, 8, tzinfo=timezone.utc)
 BATCH = 30
-SAID_EVERY_SECONDS = 0.2
-LEARNED_EVERY = 10
-"""Messages of the chat after which it learns, which the ingest does at the same time."""
 FORBIDDEN = ("database is locked", "Traceback", "did not finish in time")
 BUSY = "is learning in this memory"
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 
 class Broken(Exception):
@@ -66,14 +64,13 @@ def meet(folder: Path, seconds: float) -> Met:
     """Let both work for so long, then let one learn what is left, and look. Raises Broken."""
     home, until = folder / "home", time.monotonic() + seconds
     ingesting, chatting = Met(), Met()
-    threads = [
-        threading.Thread(target=keep_ingesting, args=(folder, home, until, ingesting)),
-        threading.Thread(target=keep_chatting, args=(home, until, chatting)),
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        work = [
+            pool.submit(keep_ingesting, folder, home, until, ingesting),
+            pool.submit(keep_chatting, folder, home, until, chatting),
+        ]
+        for one in work:
+            one.result()
     met = Met(ingesting.texts + chatting.texts, ingesting.shown + chatting.shown, ingesting.ingests)
     look(home, met)
     return met
@@ -93,21 +90,24 @@ def keep_ingesting(folder: Path, home: Path, until: float, met: Met) -> None:
         met.shown += process.communicate(timeout=PATIENCE)
 
 
-def keep_chatting(home: Path, until: float, met: Met) -> None:
-    """Line after line into one chat, which also learns now and then; another chat follows where that ended one."""
-    while time.monotonic() < until:
-        process = start(["chat", "--home", str(home)])
+def keep_chatting(folder: Path, home: Path, until: float, met: Met) -> None:
+    """Line after line, each when the one before is answered; the chat learns in the background, which the ingest does at the same time."""
+    errors = folder / "chat.err"
+    with errors.open("w", encoding="utf-8") as heard, start(["chat", "--home", str(home)], heard) as process:
         assert process.stdin is not None
-        try:
-            while time.monotonic() < until and process.poll() is None:
-                text = f"I like chatted{len(met.texts)}."
-                met.texts.append(text)
-                process.stdin.write(f"{text}\n" + ("/learn\n" if len(met.texts) % LEARNED_EVERY == 0 else ""))
-                process.stdin.flush()
-                time.sleep(SAID_EVERY_SECONDS)
-        except BrokenPipeError:
-            met.texts.pop()  # never reached the chat
-        met.shown += process.communicate(timeout=PATIENCE)
+        assert process.stdout is not None
+        while time.monotonic() < until:
+            text = f"I like chatted{len(met.texts)}."
+            process.stdin.write(f"{text}\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+            met.shown.append(answer)
+            if not answer:
+                raise Broken(f"the chat ended: {errors.read_text(encoding='utf-8')[-2000:]}")
+            met.texts.append(text)
+        process.stdin.close()
+        process.wait(PATIENCE)
+    met.shown.append(errors.read_text(encoding="utf-8"))
 
 
 def look(home: Path, met: Met) -> None:
@@ -131,10 +131,9 @@ def look(home: Path, met: Met) -> None:
         raise Broken("entries are there twice")
 
 
-def start(arguments: Sequence[str]) -> subprocess.Popen[str]:
+def start(arguments: Sequence[str], errors: IO[str] | int = subprocess.PIPE) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.scripted_cli", *arguments]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, text=True, stdin=pipe, stdout=pipe, stderr=pipe)
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,12 @@ from pathlib import Path
 
 from pgmem_local import memory
 from pgmem_local.cli.app import main
+from pgmem_local.construction import extract
 from pgmem_local.control.forgetting import Selection
 from pgmem_local.runtime import opening
 from pgmem_local.store import VectorIndexes
 from tests.cli.conftest import Models
+from tests.reader import plain_glance
 
 EXACT_BELOW = 50
 FORGET_EACH = "forget-each"
@@ -28,6 +30,8 @@ def stand_in() -> None:
     models.chat.asked = Forgetful()
     opening.open_chat_model = models.open_chat_model  # type: ignore[assignment]
     opening.open_embedder = models.open_embedder
+    opening.require_chat_model = lambda name=None: None
+    extract.glance = plain_glance
     memory.VectorIndexes = partial(VectorIndexes, exact_below=EXACT_BELOW)  # type: ignore[misc, assignment]
 
 

@@ -15,6 +15,7 @@ from pgmem_local.conversation import Exchange, Speaker, Turn
 from pgmem_local.errors import ModelError, ModelOutputInvalid, StoreBusy, StoreError, UnknownNode
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Kind, NodeId
+from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.memory import PersonaMemory, Progress
 from pgmem_local.ports import ChatModel, Completion, Embedder
 from pgmem_local.prompts import load
@@ -258,6 +259,27 @@ class TestLearning:
             memory.observe([said(f"Line {number}.", number, "long") for number in range(5)])
             memory.learn()
             assert texts(memory, Kind.EPISODE) == ["Line 0. Line 1.", "Line 2. Line 3.", "Line 4."]
+
+    def test_what_another_writes_while_the_memory_is_read_is_read_too(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with opened(tmp_path, None, HashEmbedder()) as memory, opened(tmp_path, Reader(DRINKS), HashEmbedder()) as other:
+            load = memory.store.load_graph
+            late = iter([said("I drink tea, late.", 50), said("I drink tea, later.", 60)])
+
+            def load_graph() -> PersonaGraph:
+                graph = load()
+                for exchange in late:
+                    other.observe([exchange])
+                    other.learn()
+                    break
+                return graph
+
+            other.observe(DIARY)
+            monkeypatch.setattr(memory.store, "load_graph", load_graph)
+            memory.recall("tea")
+            assert [node.text for node in memory.graph.of_kind(Kind.CONTEXT)][-2:] == ["I drink tea, late.", "I drink tea, later."]
+            assert set(memory.store.vector_ids(Kind.STATE)) == {node.id for node in memory.graph.of_kind(Kind.STATE)}
 
     def test_two_do_not_learn_at_once(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("pgmem_local.store.learning.PATIENCE_SECONDS", 0.0)

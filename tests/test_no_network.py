@@ -1,4 +1,4 @@
-"""After the pull nothing opens a socket: the four commands that use models run, with real ones, where every socket is death.
+"""After the pull nothing opens a socket: the commands run, with real models, where every socket is death.
 
 Where the system offers it they also run in a network namespace without any interface, out of which nothing leads.
 """
@@ -40,22 +40,26 @@ def without_interfaces() -> list[str]:
 
 
 @pytest.mark.models
-def test_ingest_ask_recall_and_chat_open_no_socket(tmp_path: Path) -> None:
+def test_commands_open_no_socket(tmp_path: Path) -> None:
     diary = write_diary(tmp_path / "diary.jsonl", entries=3)
+    passphrase = tmp_path / "passphrase"
+    passphrase.write_text("correct horse\n", encoding="utf-8")
+    passphrase.chmod(0o600)
     command = [sys.executable, "-m", "tests.offline", str(tmp_path / "home"), str(diary), "smollm2-135m"]
     ended = subprocess.run(
         [*without_interfaces(), *command],
         cwd=ROOT,
-        env=unsuspecting(tmp_path / "user"),
+        env=unsuspecting(tmp_path / "user") | {"PGMEM_PASSPHRASE_FILE": str(passphrase)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
     assert not (tmp_path / "user").exists()
     ran = [json.loads(line)["command"] for line in ended.stdout.splitlines() if line.startswith('{"command"')]
-    assert ran == ["ingest", "ask", "recall", "chat", "done"]
+    others = ["learn", "status", "stats", "me", "timeline", "doctor", "encrypt", "recall", "decrypt"]
+    assert ran == ["ingest", "ask", "recall", "chat", *others, "done"]
     assert "3 entries learned" in ended.stdout
 
 
