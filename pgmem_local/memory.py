@@ -24,9 +24,10 @@ from pgmem_local.construction.desk import Desk
 from pgmem_local.construction.extract import Reading, Said
 from pgmem_local.construction.judge import judge_for
 from pgmem_local.construction.pair import by_time
-from pgmem_local.control import carrying, erasing, safekeeping, statements
+from pgmem_local.control import carrying, editing, erasing, safekeeping, statements
 from pgmem_local.control import people as registry
 from pgmem_local.control.carrying import Exported, Imported
+from pgmem_local.control.editing import Edit, EditedEntries
 from pgmem_local.control.erasing import Receipt
 from pgmem_local.control.forgetting import ForgetPlan, Selection
 from pgmem_local.control.history import History, tell_history
@@ -246,6 +247,21 @@ class PersonaMemory:
             self._take_in([self.store.node(identifier) for identifier in added.new])
             self._follow_own_writes(1 if added.new and not added.completed else 0)
             return added
+
+    def edited_entries(self) -> EditedEntries:
+        """Tells, for one run over files, which entries may be new versions of stored ones: what it lets through is for `observe`, what
+        it settles in the end for `replace_earlier`, and for `observe` again."""
+        with self._lock:
+            self.refresh()
+            return EditedEntries(self.graph, self.store.files(), self.store.acts())
+
+    def replace_earlier(self, edits: Sequence[Edit]) -> Added:
+        """Put new versions in the place of stored entries and of what rests on those alone; they wait to be learned.
+
+        Raises StoreBusy while something is being learned, and changes nothing then.
+        """
+        with self._lock:
+            return editing.replace_earlier(self, edits)
 
     def _arrival(self, exchange: Exchange, known: bool, notes: Iterator[Annotation]) -> Arrival:
         if known:

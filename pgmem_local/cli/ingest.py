@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from math import inf
@@ -21,7 +21,9 @@ from pgmem_local.cli.options import Where
 from pgmem_local.cli.progress import IngestProgress, progress_for_terminal
 from pgmem_local.cli.reading import SEE_ABOVE, SHOWN, Paths, Request, counted, remarks
 from pgmem_local.cli.values import print_json
-from pgmem_local.errors import IngestError
+from pgmem_local.control.editing import Edit, EditedEntries
+from pgmem_local.conversation import Exchange
+from pgmem_local.errors import IngestError, StoreBusy
 from pgmem_local.ingest import RejectsFile, printable
 from pgmem_local.memory import PersonaMemory
 from pgmem_local.ports import Spent
@@ -36,19 +38,22 @@ Item = TypeVar("Item")
 
 @dataclass
 class Intake:
-    """What became of the entries of all paths. Every one is new, known, or known and now has its missing reply."""
+    """What became of the entries of all paths. Every one is new, a new version of one that was known, known, or known and now has its
+    missing reply."""
 
     paths: Paths
     entries: int = 0
     new: int = 0
+    changed: int = 0
     known: int = 0
     completed: int = 0
 
     def add(self, added: Added) -> None:
         self.new += len(added.new)
+        self.changed += len(added.changed)
         self.known += added.known
         self.completed += added.completed
-        self.entries += len(added.new) + added.known + added.completed
+        self.entries += len(added.new) + len(added.changed) + added.known + added.completed
 
 
 @dataclass(frozen=True)
@@ -116,17 +121,49 @@ def _ingest(request: Request, where: Where, effort: Effort, progress: IngestProg
 
 def take_in(memory: PersonaMemory, paths: Paths, rejects: RejectsFile, progress: IngestProgress) -> Intake:
     """Store what the paths hold. Raises IngestError where not one of them could be used."""
-    intake = Intake(paths)
+    intake, edited = Intake(paths), memory.edited_entries()
     try:
         for batch in _batches(paths):
             for path, items in groupby(batch, key=itemgetter(0)):
-                intake.add(memory.observe([exchange for _, exchange, _ in items], path.absolute()))
+                file = path.absolute()
+                _observe(memory, intake, edited.hold_back([exchange for _, exchange, _ in items], file), file)
             progress.stored(intake.entries, batch[-1][2])
     except IngestError as error:
+        _settle(memory, intake, edited, progress)
         if not paths.rejected or rejects.path is None:
             raise
         raise IngestError(f"nothing could be read; what was rejected is in {rejects.path}; {SEE_ABOVE}") from error
+    _settle(memory, intake, edited, progress)
     return intake
+
+
+def _observe(memory: PersonaMemory, intake: Intake, exchanges: Sequence[Exchange], file: Path) -> None:
+    if exchanges:
+        intake.add(memory.observe(exchanges, file))
+
+
+def _settle(memory: PersonaMemory, intake: Intake, edited: EditedEntries, progress: IngestProgress) -> None:
+    """Store what waited for the end. An edited entry whose earlier version is in use is kept beside it: no words are lost."""
+    settled = edited.settled({path.absolute() for path in intake.paths.failures})
+    edits, others = list(settled.edits), list(settled.others)
+    try:
+        while edits:
+            intake.add(memory.replace_earlier(edits[:BATCH]))
+            del edits[:BATCH]
+            progress.stored(intake.entries, 1.0)
+    except StoreBusy:
+        progress.say(_kept_both(edits))
+        others += [(edit.exchange, edit.file) for edit in edits]
+    for batch in _batches(others):
+        for file, items in groupby(batch, key=itemgetter(1)):
+            _observe(memory, intake, [exchange for exchange, _ in items], file)
+        progress.stored(intake.entries, 1.0)
+
+
+def _kept_both(edits: Sequence[Edit]) -> str:
+    what = counted(len(edits), "edited entry")
+    earlier = " ".join(edit.earlier.id for edit in edits)
+    return f"pgmem: another process is learning; {what} kept beside the earlier version, which `pgmem forget {earlier}` removes"
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -140,6 +177,7 @@ def as_value(done: Ingested) -> dict[str, Any]:
     return {
         "entries": intake.entries,
         "new": intake.new,
+        "changed": intake.changed,
         "known": intake.known,
         "completed": intake.completed,
         "rejected": intake.paths.rejected,
@@ -156,7 +194,8 @@ def summary(done: Ingested) -> Iterator[str]:
     """What came of it, in lines for people."""
     intake = done.intake
     completed = f", {intake.completed} with their missing reply" if intake.completed else ""
-    yield f"{intake.entries} entries read: {intake.new} new, {intake.known} known{completed}"
+    changed = f"{intake.changed} changed, " if intake.changed else ""
+    yield f"{intake.entries} entries read: {intake.new} new, {changed}{intake.known} known{completed}"
     if intake.paths.rejected:
         yield f"{counted(intake.paths.rejected, 'record')} rejected, {_repair(intake.paths, done.rejects)}"
     for path, read in intake.paths.read.items():

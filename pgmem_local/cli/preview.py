@@ -18,7 +18,9 @@ from pgmem_local.cli.options import Where
 from pgmem_local.cli.progress import IngestProgress, duration, progress_for_terminal
 from pgmem_local.cli.reading import Paths, Request, counted, remarks
 from pgmem_local.cli.values import print_json
+from pgmem_local.control.editing import EditedEntries
 from pgmem_local.conversation import Exchange, Moment, Speaker
+from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ingest import printable
 from pgmem_local.store.place import locate
 from pgmem_local.store.sqlite import MemoryStore
@@ -34,6 +36,7 @@ class Preview:
 
     paths: Paths
     entries: int = 0
+    changed: int = 0
     known: int = 0
     undated: int = 0
     earliest: Moment | None = None
@@ -57,12 +60,12 @@ class Preview:
 
     @property
     def new(self) -> int:
-        return self.entries - self.known
+        return self.entries - self.changed - self.known
 
     @property
     def seconds(self) -> float | None:
-        """What learning the new entries may take on this machine."""
-        return None if self.seconds_an_entry is None else self.new * self.seconds_an_entry
+        """What learning the new and changed entries may take on this machine."""
+        return None if self.seconds_an_entry is None else (self.new + self.changed) * self.seconds_an_entry
 
 
 def speaker_of(exchange: Exchange) -> str:
@@ -95,18 +98,27 @@ def preview(request: Request, where: Where, progress: IngestProgress) -> Preview
     found = Preview(Paths(request, progress.say, keep=lambda reject: None))
     with ExitStack() as stack:
         store = stack.enter_context(MemoryStore.open(place.home, place.profile)) if place.database.exists() else None
+        edited = _edited_entries(store)
         if store is not None:
             found.seconds_an_entry = per_turn(store.spent(), store.counts()["turns_learned"]).seconds
         keys: list[str] = []
-        for _, exchange, share in found.paths:
+        for path, exchange, share in found.paths:
             found.add(exchange)
+            edited.hold_back([exchange], path.absolute())
             keys.append(exchange.key)
             if len(keys) == BATCH:
                 found.known += known(store, keys)
                 keys.clear()
                 progress.stored(found.entries, share)
         found.known += known(store, keys)
+        found.changed = len(edited.settled({path.absolute() for path in found.paths.failures}).edits)
     return found
+
+
+def _edited_entries(store: MemoryStore | None) -> EditedEntries:
+    if store is None:
+        return EditedEntries(PersonaGraph(), {}, ())
+    return EditedEntries(store.load_graph(), store.files(), store.acts())
 
 
 def known(store: MemoryStore | None, keys: Sequence[str]) -> int:
@@ -121,6 +133,7 @@ def as_value(found: Preview) -> dict[str, Any]:
         "reasons": {str(path): one.recognised.reason for path, one in read.items() if one.recognised},
         "entries": found.entries,
         "new": found.new,
+        "changed": found.changed,
         "known": found.known,
         "rejected": found.paths.rejected,
         "skipped": sum(one.left_out for one in read.values()),
@@ -149,7 +162,8 @@ def _entry(exchange: Exchange) -> dict[str, Any]:
 
 def lines(found: Preview) -> Iterator[str]:
     """The same for people."""
-    yield f"{found.entries} entries: {found.new} new, {found.known} known, {counted(found.paths.rejected, 'record')} rejected"
+    changed = f"{found.changed} changed, " if found.changed else ""
+    yield f"{found.entries} entries: {found.new} new, {changed}{found.known} known, {counted(found.paths.rejected, 'record')} rejected"
     if found.earliest is not None:
         yield f"from {found.earliest} to {found.latest}" + (f", {found.undated} without a date" if found.undated else "")
     elif found.undated:

@@ -88,8 +88,13 @@ def forget(memory: Opened, selection: Selection, now: Moment) -> Receipt:
 def take_back(memory: Opened, context: NodeId) -> None:
     """Undo a statement: its line goes, and its State where nothing else says it."""
     with memory.store.learning():
-        memory.store.erase(_erasure(memory, _plan(memory, Selection((context,)))))
+        memory.store.erase(lines_going(memory, (context,)))
         memory.refresh()
+
+
+def lines_going(memory: Opened, contexts: Sequence[NodeId]) -> Erasure:
+    """What goes with these lines, and what that does to the rest."""
+    return _erasure(memory, _plan(memory, Selection(tuple(contexts))))
 
 
 def finish(store: MemoryStore) -> None:

@@ -48,11 +48,13 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Added:
-    """What became of arrivals: new Contexts, exchanges held already, and held ones whose missing reply was filled in."""
+    """What became of arrivals: new Contexts, exchanges held already, held ones whose missing reply was filled in, and new Contexts that
+    took the place of an earlier version."""
 
     new: tuple[NodeId, ...] = ()
     known: int = 0
     completed: int = 0
+    changed: tuple[NodeId, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,16 +118,19 @@ class MemoryStore:
     def add(self, arrivals: Sequence[Arrival], file: str | None = None) -> Added:
         """Store what is new as pending Contexts, all or nothing, and from which file it came. An exchange that is known from the same
         place changes no row."""
+        with self._database.write() as connection:
+            return self._add(connection, arrivals, file)
+
+    def _add(self, connection: sqlite3.Connection, arrivals: Sequence[Arrival], file: str | None) -> Added:
         new: list[NodeId] = []
         completed = 0
-        with self._database.write() as connection:
-            for arrival in arrivals:
-                if not _holds(connection, arrival.exchange.key):
-                    new.append(self._add_context(connection, arrival))
-                elif _complete(connection, arrival.exchange):
-                    completed += 1
-            if file is not None:
-                acts.note_file(connection, file, [arrival.exchange.key for arrival in arrivals])
+        for arrival in arrivals:
+            if not _holds(connection, arrival.exchange.key):
+                new.append(self._add_context(connection, arrival))
+            elif _complete(connection, arrival.exchange):
+                completed += 1
+        if file is not None:
+            acts.note_file(connection, file, [arrival.exchange.key for arrival in arrivals])
         return Added(tuple(new), len(arrivals) - len(new) - completed, completed)
 
     def _add_context(self, connection: sqlite3.Connection, arrival: Arrival) -> NodeId:
@@ -253,6 +258,13 @@ class MemoryStore:
                 acts.record(connection, act)
                 erasing.note_sweep(connection, erasure.traces, erasure.everything)
         return erased
+
+    def replace(self, erasure: Erasure, arrivals: Sequence[Arrival], file: str | None = None) -> Added:
+        """Put new versions of entries in the place of what goes, all or nothing; no sweep follows."""
+        with self._database.write() as connection:
+            erasing.erase(connection, erasure)
+            self._land(connection, erasure.retold)
+            return self._add(connection, arrivals, file)
 
     def sweep_due(self) -> Sweep | None:
         """What a forgetting has left to be swept from the files; None where nothing is."""

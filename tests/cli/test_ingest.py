@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import signal
 import sqlite3
@@ -9,11 +10,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
+from pgmem_local.cli.ingest import BATCH
 from pgmem_local.cli.progress import LineProgress, duration, pace
 from pgmem_local.errors import IngestError
+from pgmem_local.graph.nodes import Kind
 from pgmem_local.memory import PersonaMemory, Progress
 from pgmem_local.ports import Spent
 from tests.cli.conftest import Models, Shell, diary, entry
@@ -221,3 +225,92 @@ def test_reject_of_another_format_says_how_to_repair_it_and_is_read_after_that(p
     record = json.loads(copy.read_text("utf-8"))
     copy.write_text(json.dumps(record | {"raw": json.dumps({"text": "I fly."})}), encoding="utf-8")
     assert pgmem.json("ingest", str(copy), "--no-llm")["new"] == 1
+
+
+VERSION_1 = (
+    {"ts": "2026-06-10T08:00:00+02:00", "role": "user", "text": "I planted tomatoes."},
+    {"ts": "2026-06-11T08:00:00+02:00", "role": "user", "text": "I planted tomatoes."},
+    {"ts": "2026-06-12T08:00:00+02:00", "role": "user", "text": "My aunt Silja visits."},
+)
+VERSION_2 = (
+    *VERSION_1[:2],
+    {"ts": "2026-06-12T08:00:00+02:00", "role": "user", "text": "My aunt Silja visits with her dog."},
+    {"ts": "2026-06-13T08:00:00+02:00", "role": "user", "text": "I bought a rake."},
+)
+
+
+def test_edited_entry_takes_the_place_of_the_old_one(pgmem: Shell, tmp_path: Path) -> None:
+    first, second = diary(tmp_path / "v1.jsonl", *VERSION_1), diary(tmp_path / "v2.jsonl", *VERSION_2)
+    assert "3 entries read: 3 new, 0 known" in pgmem("ingest", str(first)).stdout
+    again = pgmem("ingest", str(first)).stdout
+    assert "3 entries read: 0 new, 3 known" in again
+    assert "\n0 model calls" in again
+    assert "4 entries: 1 new, 1 changed, 2 known" in pgmem("ingest", str(second), "--dry-run").stdout
+    assert "4 entries read: 1 new, 1 changed, 2 known" in pgmem("ingest", str(second)).stdout
+    with pgmem.store() as store:
+        contexts = [node.text for node in store.load_graph().of_kind(Kind.CONTEXT)]
+        assert store.pending() == []
+    assert sorted(contexts) == sorted(one["text"] for one in VERSION_2)
+
+
+def test_edited_entry_is_counted_for_scripts(pgmem: Shell, tmp_path: Path) -> None:
+    pgmem("ingest", str(diary(tmp_path / "v1.jsonl", *VERSION_1)))
+    second = str(diary(tmp_path / "v2.jsonl", *VERSION_2))
+    seen = pgmem.json("ingest", second, "--dry-run")
+    done = pgmem.json("ingest", second)
+    assert (seen["new"], seen["changed"], seen["known"]) == (done["new"], done["changed"], done["known"]) == (1, 1, 2)
+    assert (done["entries"], done["turns_learned"]) == (4, 2)
+
+
+@pytest.mark.parametrize("form", ["name", "line ends", "order of keys"])
+def test_same_entries_in_another_form_are_known(form: str, pgmem: Shell, tmp_path: Path) -> None:
+    first = diary(tmp_path / "v1.jsonl", *VERSION_1)
+    pgmem("ingest", str(first))
+    other = tmp_path / "other.jsonl"
+    if form == "order of keys":
+        diary(other, *(dict(reversed(one.items())) for one in VERSION_1))
+    else:
+        other.write_bytes(first.read_bytes().replace(b"\n", b"\r\n" if form == "line ends" else b"\n"))
+    done = pgmem.json("ingest", str(other))
+    assert (done["new"], done["changed"], done["known"], done["model_calls"]) == (0, 0, 3, 0)
+
+
+def test_both_versions_in_one_run_are_two_entries(pgmem: Shell, tmp_path: Path) -> None:
+    first, second = diary(tmp_path / "v1.jsonl", *VERSION_1), diary(tmp_path / "v2.jsonl", *VERSION_2)
+    pgmem("ingest", str(first))
+    done = pgmem.json("ingest", str(second), str(first))
+    assert (done["new"], done["changed"], done["known"]) == (2, 0, 5)
+
+
+def test_old_version_far_behind_the_edited_one_is_seen(pgmem: Shell, tmp_path: Path) -> None:
+    pgmem("ingest", str(diary(tmp_path / "v1.jsonl", *VERSION_1)), "--no-llm")
+    between = [entry(f"Day number {number}.", number) for number in range(BATCH + 5)]
+    long = diary(tmp_path / "v2.jsonl", VERSION_2[2], *between, *VERSION_1)
+    done = pgmem.json("ingest", str(long), "--no-llm")
+    assert (done["new"], done["changed"], done["known"]) == (len(between) + 1, 0, 3)
+
+
+def test_while_another_process_learns_both_versions_are_kept_and_said(
+    pgmem: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgmem_local.store.learning.PATIENCE_SECONDS", 0.0)
+    pgmem("ingest", str(diary(tmp_path / "v1.jsonl", *VERSION_1)), "--no-llm")
+    with pgmem.store() as store, store.learning():
+        result = pgmem("ingest", str(diary(tmp_path / "v2.jsonl", *VERSION_2)), "--no-llm")
+    assert "4 entries read: 2 new, 2 known" in result.stdout
+    assert "`pgmem forget c3` removes" in result.stderr
+    with pgmem.store() as store:
+        texts = [node.text for node in store.load_graph().of_kind(Kind.CONTEXT)]
+    assert {"My aunt Silja visits.", "My aunt Silja visits with her dog."} < set(texts)
+
+
+def test_file_cut_short_changes_nothing_that_was_stored(pgmem: Shell, tmp_path: Path) -> None:
+    pgmem("ingest", str(diary(tmp_path / "v1.jsonl", *VERSION_1)), "--no-llm")
+    whole = diary(tmp_path / "v2.jsonl", *VERSION_2[2:], *(entry(token_hex(32), number) for number in range(2000)), *VERSION_2[:2])
+    cut = tmp_path / "v2.jsonl.gz"
+    cut.write_bytes(gzip.compress(whole.read_bytes())[:-40_000])
+    with pytest.raises(IngestError):
+        pgmem("ingest", str(cut), "--no-llm")
+    with pgmem.store() as store:
+        texts = [node.text for node in store.load_graph().of_kind(Kind.CONTEXT)]
+    assert {"My aunt Silja visits.", "My aunt Silja visits with her dog."} < set(texts)
