@@ -74,17 +74,27 @@ def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, s
     if odds < HOLDS_LOG_ODDS:
         return Answer(UNKNOWN, known=False, log_odds=odds)
     text = _write(model, task, slots, settings)
-    if _DECLINES.match(text):
+    if declines(text):
         return Answer(UNKNOWN, known=False, log_odds=odds)
     if not rests_on(text, question, notes):
         return Answer(UNKNOWN, known=False, log_odds=odds)
     cited = cited_nodes(text, question, notes, graph)
-    return Answer(_LABEL.sub("", text).strip(), True, tuple(cite(graph, node, f"{question} {text}") for node in cited), odds)
+    return Answer(unlabelled(text), True, tuple(cite(graph, node, f"{question} {text}") for node in cited), odds)
 
 
 def _write(model: ChatModel, task: Task, slots: Mapping[str, str], settings: AnswerSettings) -> str:
     written = model.write([task.ask(slots)], settings.answer_tokens, stop=("\nNotes:", "\nQuestion:", "\n\n"))[0]
     return one_line(written.text) or UNKNOWN
+
+
+def declines(text: str) -> bool:
+    """Whether the model itself said that it does not know."""
+    return _DECLINES.match(text) is not None
+
+
+def unlabelled(text: str) -> str:
+    """An answer without the labels it cites notes by."""
+    return _LABEL.sub("", text).strip()
 
 
 def rests_on(text: str, question: str, notes: Notes) -> bool:

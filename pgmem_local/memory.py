@@ -17,6 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
+from pgmem_local.advising import advise, guards
 from pgmem_local.answering import UNKNOWN, Answer, Citation, Notes, answer, cite
 from pgmem_local.construction import pipeline
 from pgmem_local.construction.annotate import Annotation, Annotator
@@ -48,6 +49,8 @@ from pgmem_local.profiles.desk import PeopleDesk
 from pgmem_local.profiles.pipeline import learn_people
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.core import PersonaCore, persona_core
+from pgmem_local.retrieval.joined import Sources, find_company, write_joined
+from pgmem_local.retrieval.kind import asks_for_advice
 from pgmem_local.retrieval.pipeline import Retrieval, retrieve
 from pgmem_local.retrieval.portrait import portrait
 from pgmem_local.retrieval.query import ask_query
@@ -425,20 +428,36 @@ class PersonaMemory:
         """What the memory holds on a question; no language model is asked."""
         with self._lock:
             self.refresh()
-            return retrieve(self.graph, self.vectors, ask_query(question, self.embedder), self.settings.retrieval)
+            query = ask_query(question, self.embedder)
+            found = retrieve(self.graph, self.vectors, query, self.settings.retrieval)
+            return replace(found, company=find_company(self._sources(), query, self.settings.joined)) if len(self.people) else found
+
+    def _sources(self) -> Sources:
+        return Sources(self.graph, self.people, self.vectors, self.people_vectors(), self.embedder.embed)
 
     def notes(self, evidence: Evidence, tokens: int) -> Notes:
-        """Evidence as the model sees it, within a budget of its tokens."""
+        """Persona evidence as the model sees it, within a budget of its tokens."""
         serialised = serialise(evidence, tokens, self.model.count)
         return Notes(serialised.text, serialised.labels)
+
+    def joined_notes(self, retrieval: Retrieval, tokens: int) -> Notes:
+        """Persona, people and exchanges as they were in one context, within a budget; the persona alone where nobody else is known."""
+        if not retrieval.company:
+            return self.notes(retrieval.evidence, tokens)
+        with self._lock:
+            settings, count = self.settings.joined, self.model.count
+            serialised = write_joined(self._sources(), retrieval.evidence, retrieval.company, tokens, count, settings)
+            return Notes(serialised.text, serialised.labels)
 
     def ask(self, question: str) -> tuple[Answer, Retrieval]:
         """An answer that cites its nodes, with the retrieval it rests on."""
         retrieval = self.recall(question)
-        if not retrieval.evidence:
+        if not retrieval:
             return Answer(UNKNOWN, known=False), retrieval  # without loading a language model
         with self._lock:
-            notes = self.notes(retrieval.evidence, self.settings.answer.evidence_tokens)
+            notes = self.joined_notes(retrieval, self.settings.answer.evidence_tokens)
+            if asks_for_advice(question) and (kept := guards(retrieval.evidence)):
+                return advise(self.model, self.graph, question, notes, kept, self.settings.answer), retrieval
             return answer(self.model, self.graph, question, notes, self.settings.answer), retrieval
 
     def persona_core(self) -> PersonaCore:
@@ -449,7 +468,7 @@ class PersonaMemory:
         """What a reply to a message will rest on."""
         with self._lock:
             retrieval = self.recall(message)
-            notes = self.notes(retrieval.evidence, self.settings.chat.evidence_tokens)
+            notes = self.joined_notes(retrieval, self.settings.chat.evidence_tokens)
             return Grounds(retrieval, notes, self.persona_core() if core is None else core)
 
     def converse(

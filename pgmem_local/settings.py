@@ -56,6 +56,72 @@ class PeopleSettings:
 
 
 @dataclass(frozen=True)
+class PeopleReadSettings:
+    """ProGraph, section 3.2."""
+
+    profiles: int = 5
+    """[M]"""
+    name_boost: float = 0.3
+    """[β]"""
+    expand_above: float = 0.2
+    """[τ_expand]"""
+    rounds: int = 5
+    facts: int = 5
+    """The paper says "a small per-entity cap" and gives no number."""
+
+
+@dataclass(frozen=True)
+class HopSettings:
+    """Ours: chains of facts in place of the paper's expansion."""
+
+    longest: int = 5
+    """Facts in a chain before the one that answers; the paper's questions have one to five hops in all."""
+    beam: int = 24
+    """Chains followed at each length."""
+    least: float = 0.02
+    """Cosine above that of the average fact from which a fact may explain a relation."""
+    unexplained: float = 0.1
+    """What a relation costs that a chain leaves unexplained, in cosine."""
+    introduced: float = 0.5
+    """What it is worth that "my flatmate" is known by that name, in cosine."""
+    from_user: float = 0.15
+    """What it costs to begin at the user where the question names somebody as well, in cosine."""
+    beside: float = 0.03
+    """What it costs to go on to somebody who was only spoken of in the same breath, in cosine."""
+    other_spelling: float = 0.05
+    """What it costs to take Del for Delphine, in cosine."""
+    chains: int = 10
+    """Chains kept, best first."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of the evidence budget; what the persona leaves goes to others, and what these leave to the exchanges as they were."""
+
+    persona: float
+    people: float
+
+
+@dataclass(frozen=True)
+class JoinedSettings:
+    """Ours: persona, people and raw exchanges in one context. The kind of question divides the budget."""
+
+    hops: HopSettings = field(default_factory=HopSettings)
+    plain: PeopleReadSettings = field(default_factory=PeopleReadSettings)
+    about_user: Shares = Shares(0.50, 0.20)
+    about_someone: Shares = Shares(0.10, 0.55)
+    when: Shares = Shares(0.35, 0.25)
+    advice: Shares = Shares(0.55, 0.20)
+    other: Shares = Shares(0.45, 0.20)
+    told_of: float = 0.3
+    """Cosine above that of the average fact from which a relation of the question is one that a fact tells of."""
+    rewritten: int = 3
+    """Chains whose end the exchanges are searched for, beside the question itself."""
+    exchanges: int = 20
+    """Nearest exchanges a search."""
+
+
+@dataclass(frozen=True)
 class SeedSettings:
     """PGMem, section 4.3.1, equation 6 and appendix B.2."""
 
@@ -135,5 +201,6 @@ class Settings:
     construction: ConstructionSettings = field(default_factory=ConstructionSettings)
     people: PeopleSettings = field(default_factory=PeopleSettings)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
+    joined: JoinedSettings = field(default_factory=JoinedSettings)
     answer: AnswerSettings = field(default_factory=AnswerSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)

@@ -18,7 +18,7 @@ LAYERS = {
     "graph": 1,
     "ports": 2, "prompts": 2, "lesson": 2, "erasure": 2, "contents": 2,
     "construction": 3, "retrieval": 3, "answering": 3, "conversing": 3, "profiles": 3, "store": 3, "runtime": 3, "ingest": 3, "portable": 3,
-    "control": 4,
+    "control": 4, "advising": 4,
     "memory": 5,
     "bench": 6, "doctor": 6, "talking": 6, "cli": 7, "__main__": 8,
 }  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pgmem_local.control.forgetting import Selection
 from pgmem_local.conversation import Exchange, Turn
 from pgmem_local.graph.nodes import Kind
 from pgmem_local.graph.people import FactId
@@ -149,3 +150,37 @@ def test_case_short_names_are_not_parts_of_longer_words(tmp_path: Path) -> None:
     assert facts["Kim"] == ["Kim makes kimchi every week."]
     assert facts["Kimberly"] == ["Kimberly is allergic to bees."]
     assert not {"Jo's", "Kimchi", "Journal"} & set(facts)
+
+
+# ------------------------------------------------------------------ asking about them
+
+
+def test_question_about_somebody_is_answered_from_a_chain_of_facts_and_cites_its_exchanges(tmp_path: Path) -> None:
+    texts = ("Ben is the flatmate of Jonas.", "Ben plays the tuba.", "I drink tea.")
+    chat = model()
+    with learned(tmp_path, chat, texts=texts) as memory:
+        chat.rules["answer"] = lambda asked: " Yes" if asked.options else f"The tuba [{label_of(asked.prompt.text, 'Ben plays the tuba')}]."
+        given, retrieval = memory.ask("What does the flatmate of Jonas play?")
+        assert given.text == "The tuba."
+        assert [quote.text for citation in given.citations for quote in citation.quotes] == ["Ben plays the tuba."]
+        assert [one.text for one in retrieval.company.paths[0].statements] == list(texts[:2])
+
+
+def label_of(notes: str, text: str) -> str:
+    (line, *_) = [line for line in notes.splitlines() if text in line]
+    return line[1 : line.index("]")]
+
+
+def test_where_nobody_is_known_the_context_is_the_persona_alone(tmp_path: Path) -> None:
+    with learned(tmp_path, enabled=False) as memory:
+        found = memory.recall("What do I drink?")
+        assert not found.company
+        assert memory.joined_notes(found, 300) == memory.notes(found.evidence, 300)
+
+
+def test_forgotten_exchange_is_in_no_chain_and_no_note(tmp_path: Path) -> None:
+    with learned(tmp_path, texts=("Ben is the flatmate of Jonas.", "Ben plays the tuba.")) as memory:
+        gone = next(fact.sources[0] for fact in memory.people.all_facts() if "tuba" in fact.text)
+        memory.forget(Selection(ids=(gone,)))
+        found = memory.recall("What does the flatmate of Jonas play?")
+        assert "tuba" not in memory.joined_notes(found, 300).text

@@ -9,19 +9,29 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pgmem_local.answering import Notes
 from pgmem_local.bench.datasets.history import Entry, Question
 from pgmem_local.bench.systems import Recalled
 from pgmem_local.construction import pipeline
 from pgmem_local.conversation import Exchange
 from pgmem_local.graph.edges import Judgement, Relation, SourceEdge
 from pgmem_local.graph.nodes import Context, Kind, NodeId
+from pgmem_local.graph.people import People
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.memory import Construction, PersonaMemory, Progress
 from pgmem_local.ports import ChatModel, Embedder, Spent
-from pgmem_local.settings import AssembleSettings, ConstructionSettings, PeopleSettings, RetrievalSettings, SeedSettings, Settings
+from pgmem_local.settings import (
+    AssembleSettings,
+    ConstructionSettings,
+    JoinedSettings,
+    PeopleSettings,
+    RetrievalSettings,
+    SeedSettings,
+    Settings,
+)
 from pgmem_local.store.sqlite import MemoryStore
 
-SERVING = frozenset({"answer", "chat"})
+SERVING = frozenset({"answer", "advice", "option_check", "chat"})
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,9 @@ class Ablation:
 
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
     without: frozenset[Relation] = frozenset()
+    joined: JoinedSettings = field(default_factory=JoinedSettings)
+    facts: bool = True
+    """Whether verified facts are read; off, profiles and the exchanges they were made of remain."""
 
 
 def ablation(name: str) -> Ablation | None:
@@ -75,7 +88,7 @@ class Persona:
     ) -> None:
         self.name = name
         self._reading = reading or Ablation()
-        settings = Settings(building or ConstructionSettings(), people or PeopleSettings(), self._reading.retrieval)
+        settings = Settings(building or ConstructionSettings(), people or PeopleSettings(), self._reading.retrieval, self._reading.joined)
         self._home, self._report, self._model = home, report, model
         store = MemoryStore.open(home, chunk_exchanges=settings.construction.chunk_exchanges)
         self._memory = PersonaMemory(store, lambda: model, lambda: embedder, settings, construction)
@@ -95,12 +108,17 @@ class Persona:
         self._waiting = []
         if self._reading.without:
             self._memory.graph = without_relations(self._memory.graph, self._reading.without)
+        if not self._reading.facts:
+            self._memory.people = without_facts(self._memory.people)
 
     def context(self, question: Question, budget: int) -> Recalled:
-        notes = self._memory.notes(self._memory.recall(question.text).evidence, budget)
-        graph = self._memory.graph
+        notes = self._notes(question.text, budget)
         origins = {node: tuple(self._entries_behind(node)) for node in notes.labels.values()}
-        return Recalled(notes, graph, origins)
+        return Recalled(notes, self._memory.graph, origins)
+
+    def _notes(self, question: str, budget: int) -> Notes:
+        """The persona alone, as PGMem has it."""
+        return self._memory.notes(self._memory.recall(question).evidence, budget)
 
     def held(self) -> Recalled:
         graph, people = self._memory.graph, self._memory.people
@@ -135,3 +153,8 @@ def without_relations(graph: PersonaGraph, left_out: frozenset[Relation]) -> Per
     copy = PersonaGraph()
     copy.add(nodes, sources, [Judgement(e.source, e.target, e.relation, e.probability, "kept") for e in edges])
     return copy
+
+
+def without_facts(people: People) -> People:
+    """The same people as their profiles tell of them."""
+    return People(people, [people.profile(entity.id) for entity in people])

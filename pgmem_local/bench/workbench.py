@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from pgmem_local.bench import paper
+from pgmem_local.bench.company import NAMES, kind_and_reading
 from pgmem_local.bench.datasets.history import Case, Entry, Question
 from pgmem_local.bench.persona import ABLATIONS, Ablation, Persona, ablation
 from pgmem_local.bench.systems import Full, NoMemory, Oracle, OracleWithoutEnd, Rag, RawTurns, Recent, System
@@ -23,6 +24,8 @@ BASELINES: dict[str, type[RawTurns]] = {kind.name: kind for kind in (NoMemory, R
 OURS = "pgmem"
 PAPER = "pgmem-paper"
 OUR_CODE = ("construction", "profiles", "prompts")
+SERVING_PROMPTS = frozenset(f"prompts/{task}.md" for task in ("answer", "advice", "chat", "option_check", "option_letter"))
+"""Words for answering: what is learned does not depend on them."""
 PAPER_CODE = (*OUR_CODE, "bench/paper.py", "bench/json_judge.py", "bench/prompts")
 
 
@@ -76,7 +79,10 @@ class Workbench:
         if name == OURS or (name.startswith(f"{OURS}-") and ablation(name.removeprefix(f"{OURS}-"))):
             reading = ablation(name.removeprefix(f"{OURS}-"))
             return Persona(self.model, self.embedder, self._home(case, OUR_CODE), name, reading, self._learning(case.name))
-        known = ", ".join([*BASELINES, OURS, PAPER, *(f"{OURS}-{part}" for part in ABLATIONS), f"{OURS}-lambda=0.3"])
+        if (company := kind_and_reading(name)) is not None:
+            kind, reading = company
+            return kind(self.model, self.embedder, self._home(case, OUR_CODE), name, reading, self._learning(case.name))
+        known = ", ".join([*BASELINES, OURS, PAPER, *NAMES, *(f"{OURS}-{part}" for part in ABLATIONS), f"{OURS}-lambda=0.3"])
         raise IngestError(f"no memory is called {name!r}; there are {known}, each also with a budget of its own, such as rag@600")
 
     def _home(self, case: Case[Question], code: Sequence[str]) -> Path:
@@ -97,7 +103,7 @@ class Workbench:
         """What a built memory depends on: the entries, the models, the settings and the words and code of construction."""
         told = [(entry.id, entry.exchange.key, entry.exchange.reply) for entry in entries]
         settings = [asdict(ConstructionSettings()), asdict(PeopleSettings())]
-        parts = [told, self.model.identity, self.embedder.identity, settings, code_digest(*code)]
+        parts = [told, self.model.identity, self.embedder.identity, settings, code_digest(*code, without=SERVING_PROMPTS)]
         return hashlib.sha256(json.dumps(parts).encode("utf-8", "replace")).hexdigest()[:12]
 
 
@@ -109,7 +115,7 @@ def split_budget(name: str, budget: int) -> tuple[str, int]:
     return system, int(own) if mark else budget
 
 
-def code_digest(*parts: str) -> str:
+def code_digest(*parts: str, without: frozenset[str] = frozenset()) -> str:
     """What tells one version of the code from another: results of two are never mixed. Without parts, of the whole package."""
     package = Path(str(resources.files("pgmem_local")))
     chosen = [package / part for part in parts] or [package]
@@ -117,6 +123,6 @@ def code_digest(*parts: str) -> str:
     total = hashlib.sha256()
     for file in sorted(files):
         name = file.relative_to(package)
-        if file.suffix in (".py", ".md", ".json") and "data" not in name.parts:
+        if file.suffix in (".py", ".md", ".json") and "data" not in name.parts and name.as_posix() not in without:
             total.update(name.as_posix().encode() + file.read_bytes())
     return total.hexdigest()[:12]

@@ -17,6 +17,7 @@ from pgmem_local.graph.nodes import NodeId
 from pgmem_local.ingest.untrusted import clean
 from pgmem_local.memory import PersonaMemory
 from pgmem_local.retrieval.expand import SignedPath, find_path
+from pgmem_local.retrieval.hops import Path
 from pgmem_local.retrieval.pipeline import Retrieval
 from pgmem_local.retrieval.seed import Scored, Seeds
 
@@ -83,6 +84,17 @@ def explain_value(memory: PersonaMemory, retrieval: Retrieval) -> dict[str, Any]
             entry_value(entry) | {"path": path_value(path_to(memory, retrieval, entry.node.id))}
             for entry in entries(retrieval.evidence)
         ],
+        "question_kind": retrieval.company.kind.value,
+        "chains": [chain_value(memory, path) for path in retrieval.company.paths],
+    }
+
+
+def chain_value(memory: PersonaMemory, path: Path) -> dict[str, Any]:
+    """Whom a chain of facts leads through, and what it goes along."""
+    return {
+        "people": [{"id": one, "name": memory.people[one].name} for one in path.people],
+        "statements": [{"id": one.id, "text": one.text, "sources": list(one.sources)} for one in path.statements],
+        "worth": round(path.worth, 4),
     }
 
 
@@ -93,8 +105,17 @@ def path_value(path: SignedPath | None) -> dict[str, Any] | None:
     return {"origin": path.origin, "sign": path.sign.value, "steps": steps}
 
 
+def show_chain(console: Console, memory: PersonaMemory, retrieval: Retrieval) -> None:
+    """The best chain of facts about others; nothing where the question is about nobody."""
+    for path in retrieval.company.paths[:1]:
+        show.line(console, f"\nChain ({' -> '.join(memory.people[one].name for one in path.people)})", "bold")
+        for one in path.statements:
+            show.line(console, f"  {one.id:<5} {show.flat(one.text)}  [{', '.join(one.sources)}]")
+
+
 def show_explanation(console: Console, memory: PersonaMemory, retrieval: Retrieval) -> None:
     """Seeds by kind with φ, then every node that was shown to the model with its path, φ, val and ψ."""
+    show_chain(console, memory, retrieval)
     show.line(console, "\nSeeds (φ)", "bold")
     for name, seeds in seed_groups(retrieval.seeds):
         listed = ", ".join(f"{seed.node.id} {seed.phi:.2f}" for seed in seeds)

@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from pgmem_local.cli import show
+from pgmem_local.cli.ask import chain_value, show_chain
 from pgmem_local.cli.opening import open_to_look
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.values import Status, entries, entry_value, node_value, print_json, quote_value
@@ -20,11 +21,14 @@ def recall_evidence(question: str, where: Where, as_json: bool) -> None:
     """Print the ranked evidence on a question."""
     question = clean(question)
     with open_to_look(where) as memory:
-        found = list(entries(memory.recall(question).evidence))
-    if as_json:
-        print_json({"question": question, "evidence": [entry_value(entry) for entry in found]})
-    else:
+        retrieval = memory.recall(question)
+        found = list(entries(retrieval.evidence))
+        chains = [chain_value(memory, path) for path in retrieval.company.paths]
+        if as_json:
+            print_json({"question": question, "evidence": [entry_value(entry) for entry in found], "chains": chains})
+            return
         show.by_status(show.terminal(), found)
+        show_chain(show.terminal(), memory, retrieval)
 
 
 def show_portrait(where: Where, as_json: bool) -> None:

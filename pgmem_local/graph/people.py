@@ -155,6 +155,7 @@ class People:
             for form in _forms(entity):
                 self._names[form].append(entity.id)
         self._longest = max(map(len, self._names), default=0)
+        self._spoken_of: dict[FactId, frozenset[EntityId]] = {}
 
     def having(self, entities: Iterable[Entity] = (), profiles: Iterable[Profile] = (), facts: Iterable[Fact] = ()) -> People:
         """The same with these added, each in place of the one with its id."""
@@ -233,6 +234,12 @@ class People:
     def links(self, identifier: EntityId) -> list[EntityId]:
         """The other entities that its profile names."""
         return [other for other in self.mentions(self.profile(identifier).text) if other != identifier]
+
+    def spoken_of(self, fact: Fact) -> frozenset[EntityId]:
+        """Everybody a fact is about: its entity and whom its text names."""
+        if fact.id not in self._spoken_of:
+            self._spoken_of[fact.id] = frozenset((fact.entity, *self.mentions(fact.text)))
+        return self._spoken_of[fact.id]
 
     def _named_at(self, words: Sequence[Word], place: int) -> tuple[int, list[EntityId]]:
         """The longest name that begins here, in words, and whom it may mean."""

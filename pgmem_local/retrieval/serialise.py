@@ -46,12 +46,12 @@ class _Line:
     bearing: tuple[tuple[str, tuple[Node, ...]], ...] = ()
 
 
-def serialise(evidence: Evidence, budget: int, count: Callable[[str], int]) -> Serialised:
-    """The evidence within `budget` tokens, as `count` counts them. Nothing at all where no line fits."""
+def serialise(evidence: Evidence, budget: int, count: Callable[[str], int], first: int = 1) -> Serialised:
+    """The evidence within `budget` tokens, as `count` counts them, numbered from `first` on. Nothing at all where no line fits."""
     lines = _lines(evidence)
     strongest_first = sorted(range(len(lines)), key=lambda at: _strength(lines[at].entry))
     for kept in range(len(lines), 0, -1):
-        written = _write([lines[at] for at in sorted(strongest_first[:kept])])
+        written = _write([lines[at] for at in sorted(strongest_first[:kept])], first)
         if count(written.text) <= budget:
             return written
     return Serialised()
@@ -82,17 +82,17 @@ def _changed_line(one: ChangedState) -> _Line:
     return _Line(_EARLIER, one.state, dates, (("then", (one.replaced_by,)),))
 
 
-def _write(lines: Sequence[_Line]) -> Serialised:
-    labels = {number: line.entry.node.id for number, line in enumerate(lines, start=1)}
+def _write(lines: Sequence[_Line], first: int) -> Serialised:
+    labels = {number: line.entry.node.id for number, line in enumerate(lines, start=first)}
     label_of = {identifier: number for number, identifier in labels.items()}
     written: list[str] = []
     heading = ""
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=first):
         if line.heading != heading:
             heading = line.heading
             written.append(heading)
         remarks = "".join(f" ({how}: {_refer(nodes, label_of)})" for how, nodes in line.bearing)
-        written.append(f"[{number}] {line.dates}{remarks}: {on_one_line(_told(line.entry.node))}")
+        written.append(f"[{number}] {line.dates}{remarks}: {on_one_line(told(line.entry.node))}")
     return Serialised("\n".join(written), labels)
 
 
@@ -102,7 +102,7 @@ def _refer(nodes: Sequence[Node], label_of: Mapping[NodeId, int]) -> str:
     return ", ".join(labels[:_REFERENCES_SHOWN]) or on_one_line(nodes[0].text)
 
 
-def _told(node: Node) -> str:
+def told(node: Node) -> str:
     """The text of a node; what somebody else said is said by them, not by the user."""
     author = node.author if isinstance(node, Context) else None
     return node.text if author is None else f"{author}: {node.text}"

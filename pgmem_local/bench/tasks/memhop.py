@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from pgmem_local.bench.company import KINDS, NAMES
 from pgmem_local.bench.datasets.history import Case
 from pgmem_local.bench.datasets.memhop import HopQuestion, memhop_files, read_memhop
 from pgmem_local.bench.scoring.forms import holds, refuses
@@ -20,7 +21,7 @@ ABSTAIN = "abstain"
 
 class MemhopTask(QuestionTask[HopQuestion]):
     name: ClassVar[str] = "memhop"
-    systems: ClassVar[tuple[str, ...]] = (*QuestionTask.systems, "oracle-without-end")
+    systems: ClassVar[tuple[str, ...]] = (*QuestionTask.systems, *KINDS, "oracle-without-end")
     headline: ClassVar[tuple[str, ...]] = (
         "accuracy", *(f"accuracy_by_k.{hops}" for hops in range(1, 6)), "abstain", "false_refusals", "evidence_recall", "full_chain",
     )  # fmt: skip
@@ -70,7 +71,7 @@ class MemhopRetrievalTask(RecallOnly[HopQuestion], MemhopTask):
     """The same chains, but nothing is answered: which of their steps does a memory find? Questions nobody can answer have none."""
 
     name: ClassVar[str] = "memhop-retrieval"
-    systems: ClassVar[tuple[str, ...]] = ("recent", "full", "rag", "pgmem")
+    systems: ClassVar[tuple[str, ...]] = ("recent", "full", "rag", "pgmem", *NAMES)
     headline: ClassVar[tuple[str, ...]] = (
         "evidence_recall", *(f"evidence_recall_by_k.{hops}" for hops in range(1, 6)), "full_chain",
     )  # fmt: skip
