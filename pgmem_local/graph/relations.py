@@ -29,12 +29,12 @@ _OTHERS = frozenset(
     accountant lawyer babysitter nanny vet lodger classmate professor guide
     """.split()  # noqa: SIM905
 )
-_PETS = frozenset("dog cat rabbit parrot hamster horse tortoise budgie goldfish guinea-pig bird snake pony ferret gecko".split())  # noqa: SIM905
+PETS = frozenset("dog cat rabbit parrot hamster horse tortoise budgie goldfish guinea-pig bird snake pony ferret gecko".split())  # noqa: SIM905
 _SEVERAL = frozenset(
     "friend neighbour colleague cousin aunt uncle niece nephew client customer student child classmate teammate employee".split()  # noqa: SIM905
 )
 
-RELATIONS = _FAMILY | _LOVE | _WORK | _OTHERS | _PETS
+RELATIONS = _FAMILY | _LOVE | _WORK | _OTHERS | PETS
 WORDS = RELATIONS | _SAME.keys()
 
 
@@ -46,7 +46,7 @@ def relation_word(word: str) -> str | None:
 
 
 def is_pet(relation: str | None) -> bool:
-    return relation in _PETS
+    return relation in PETS
 
 
 def is_said_with_the(relation: str | None) -> bool:

@@ -7,12 +7,12 @@ sentence with names put in for "she" and "my sister": what is copied cannot be m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pgmem_local.graph.people import Entity, EntityId, Mention, People, is_nameless
 from pgmem_local.profiles.lines import Line
-from pgmem_local.profiles.pronouns import Focus, Meant, genders, says_he_or_she
+from pgmem_local.profiles.pronouns import Focus, Meant, genders
 from pgmem_local.words import keywords
 
 
@@ -29,11 +29,14 @@ class About:
         return sorted({*self.sure, *self.maybe}, key=lambda line: line.number)
 
 
-def sort_out(lines: Sequence[Line], entities: Sequence[Entity], people: People) -> list[About]:
-    """For each of these entities what the chunk's statements say of it. Questions state nothing, but they name whom "she" means."""
+def sort_out(lines: Sequence[Line], entities: Sequence[Entity], people: People, strangers: Collection[str] = ()) -> list[About]:
+    """For each of these entities what the chunk's statements say of it. Questions state nothing, but they name whom "she" means.
+
+    strangers: folded names of others, whom "she" may mean as well.
+    """
     sure: dict[EntityId, dict[Line, str]] = {entity.id: {} for entity in entities}
     maybe: dict[EntityId, list[Line]] = {entity.id: [] for entity in entities}
-    focus = Focus(people, genders(lines, people))
+    focus = Focus(people, genders(lines, people), strangers)
     for line in lines:
         meant = focus.meant_in(line)
         spoken = list(dict.fromkeys((*_named(line, people), *((meant.entity.id,) if meant else ()))))
@@ -41,9 +44,9 @@ def sort_out(lines: Sequence[Line], entities: Sequence[Entity], people: People) 
         if not line.asks and _says_something(text, people):
             for one in (one for one in spoken if one in sure):
                 sure[one][line] = text
-            for one in (one for one in focus.last if one in maybe and one not in spoken and says_he_or_she(line)):
+            for one in (one for one in focus.may_be_meant_in(line) if one in maybe and one not in spoken):
                 maybe[one].append(line)
-        focus.follow(spoken)
+        focus.follow(spoken, line)
     return [About(entity, sure[entity.id], tuple(maybe[entity.id])) for entity in entities]
 
 

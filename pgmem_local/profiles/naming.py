@@ -8,7 +8,7 @@ its letters alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgmem_local.graph.names import fold, name_words, words_of
@@ -31,6 +31,9 @@ SHORTEST_SHARED = 3
 ALWAYS_KEPT = (EntityKind.PERSON, EntityKind.PET)
 """Places, organisations and projects are kept once two sentences of a chunk speak of them."""
 
+Answer = tuple["EntityKind | None", "str | None"]
+"""What the model takes a name for, None for no entity, and what relation to the user it sees."""
+
 _ANSWER = re.compile(r"^\W*(?P<name>.+?)\s*[:=]\s*(?P<kind>[a-z]+)(?P<rest>.*)$", re.IGNORECASE)
 _MY = re.compile(r"\b(?:my|our) ([\w-]+)(?: ([\w-]+))?", re.IGNORECASE)
 _USERS = re.compile(r"\b(?:user|my|your)(?:['’]s)?\s+([\w-]+)", re.IGNORECASE)
@@ -46,14 +49,33 @@ class Found:
     is_new: bool
 
 
-def find_people(desk: PeopleDesk, lines: Sequence[Line]) -> list[Found]:
+@dataclass(frozen=True)
+class Cast:
+    """Everybody in a chunk. `strangers`: names, folded, that may be somebody's and were not resolved."""
+
+    found: tuple[Found, ...] = ()
+    strangers: frozenset[str] = frozenset()
+
+
+def find_people(desk: PeopleDesk, lines: Sequence[Line]) -> Cast:
     """Whom a chunk speaks of. One call, or none where no name occurs."""
-    candidates = [one for one in find_candidates(lines, desk.people) if _is_told_of(one, lines)]
+    candidates = find_candidates(lines, desk.people)
+    asked = [one for one in candidates if _is_told_of(one, lines)]
+    named = [one for one in asked if one.name is not None]
+    answers = _asked(desk, named, lines) if named else {}
     registry = _Registry(desk)
-    for candidate, kind in _kinds(desk, candidates, lines):
+    for candidate, kind in _kinds(desk, asked, answers):
         registry.take(candidate, kind)
     registry.recall(lines)
-    return registry.found()
+    found = registry.found()
+    known = {fold(name) for one in found for name in one.entity.names}
+    return Cast(tuple(found), frozenset(_may_be_somebody(candidates, answers) - known))
+
+
+def _may_be_somebody(candidates: Sequence[Candidate], answers: Mapping[str, Answer]) -> set[str]:
+    """Folded names that nobody told to be a place, a group or a work: "she" may mean them."""
+    names = {fold(one.name) for one in candidates if one.name is not None and (" " not in one.name or fold(one.name) not in answers)}
+    return {name for name in names if answers.get(name, (None, None))[0] in (None, *ALWAYS_KEPT)}
 
 
 def _is_told_of(candidate: Candidate, lines: Sequence[Line]) -> bool:
@@ -63,10 +85,8 @@ def _is_told_of(candidate: Candidate, lines: Sequence[Line]) -> bool:
     return any(not line.asks for line in (*candidate.lines, *following))
 
 
-def _kinds(desk: PeopleDesk, candidates: Sequence[Candidate], lines: Sequence[Line]) -> list[tuple[Candidate, EntityKind]]:
+def _kinds(desk: PeopleDesk, candidates: Sequence[Candidate], answers: Mapping[str, Answer]) -> list[tuple[Candidate, EntityKind]]:
     """The candidates that are somebody or something to keep, with their kind."""
-    named = [one for one in candidates if one.name is not None]
-    answers = _asked(desk, named, lines) if named else {}
     result = []
     for one in candidates:
         kind, relation = answers.get(fold(one.name or ""), (None, None))
@@ -85,7 +105,7 @@ def _kind(candidate: Candidate, known: Sequence[Entity], said: EntityKind | None
     return known[0].kind if known else said
 
 
-def _asked(desk: PeopleDesk, named: Sequence[Candidate], lines: Sequence[Line]) -> dict[str, tuple[EntityKind | None, str | None]]:
+def _asked(desk: PeopleDesk, named: Sequence[Candidate], lines: Sequence[Line]) -> dict[str, Answer]:
     """Folded name -> what the model takes it for, and the relation it sees, which must be stated in words like it."""
     wanted = {line.number for one in named for line in one.lines}
     task = load("people_names")

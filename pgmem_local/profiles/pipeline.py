@@ -26,11 +26,12 @@ Written = list[tuple[Line, str]]
 def learn_people(desk: PeopleDesk, contexts: Sequence[Context]) -> PeopleLesson | None:
     """What a chunk taught about others; None where it speaks of nobody."""
     lines = lines_of(contexts)
-    found = find_people(desk, lines)
+    cast = find_people(desk, lines)
+    found = cast.found
     if not found:
         return None
     people = desk.people.having([one.entity for one in found])
-    about = _worth_writing(desk, sort_out(lines, [one.entity for one in found], people))
+    about = _worth_writing(desk, sort_out(lines, [one.entity for one in found], people, cast.strangers))
     written = _write(desk, about)
     profiles = [new_profile(people, one, lines, desk.settings.profile_words) for one, lines in zip(about, written, strict=True)]
     facts = _facts(desk, about, written)

@@ -85,3 +85,36 @@ def test_long_sentence_stays_in_the_profile_where_it_names_somebody_else() -> No
     long = "Ana met Ben " + "and then again " * 12 + "at last"
     diary = told(long)
     assert "Ben" in diary.people.profile(diary.entity("Ana").id).text
+
+
+# ------------------------------------------------------------------ a fact about the wrong one is worse than none
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "What is a good gift for Priya?",
+        "A woman was at the door.",
+        "My niece came too.",
+        "His father came too.",
+        "Priya called.",
+    ],
+)
+def test_pronoun_is_left_alone_when_somebody_unknown_was_named_since(between: str) -> None:
+    model = PeopleReader({"Priya": "other"}, written={"Jonas": "1. Jonas is allergic to nuts.\n2. Jonas is allergic to nuts."})
+    diary = Diary(model).session("Jonas came.", between, "She is allergic to nuts.", "He is allergic to nuts.")
+    assert not [fact for fact in diary.facts("Jonas") if "allergic" in fact]
+
+
+def test_name_that_may_mean_two_is_somebody_a_pronoun_may_mean() -> None:
+    diary = told("My flatmate Ana sings.").session("My colleague Ana swims.", day=1).session("Eva came.", "Ana too.", "She is ill.", day=2)
+    assert diary.facts("Eva") == ["Eva came."]
+
+
+def test_pronoun_of_the_other_gender_is_not_even_shown_to_the_model() -> None:
+    model = PeopleReader(written={"Ben": "2. Ben is allergic to nuts."})
+    assert Diary(model).session("My brother Ben came.", "She is allergic to nuts.").facts("Ben") == ["My brother Ben came."]
+
+
+def test_what_somebody_is_makes_no_other_person() -> None:
+    assert told("Delphine is my physio.", "She is ill.").facts("Delphine")[-1] == "Delphine is ill."
