@@ -15,7 +15,10 @@ from pgmem_local.portable import jsonl
 from pgmem_local.portable.formats import Format, format_of, write
 from pgmem_local.portable.merging import merge
 from pgmem_local.portable.reading import read
+from pgmem_local.portable.view import Standing, View, graph_of, people_of
 from pgmem_local.ports import Vectors
+from pgmem_local.retrieval.assemble import Evidence
+from pgmem_local.retrieval.portrait import portrait
 from pgmem_local.store.place import private_file
 
 BATCH = 64
@@ -51,12 +54,12 @@ def export(memory: Opened, path: Path, wanted: Format | None) -> Exported:
     form = wanted or format_of(path)
     if path.exists():
         raise StoreError(f"{path} is there already and is not overwritten; name another file")
-    contents = memory.store.contents()
+    view = _view(memory)
     aside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     private_file(aside)
     try:
         with aside.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(write(contents, form))
+            file.writelines(write(view, form))
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
@@ -64,12 +67,29 @@ def export(memory: Opened, path: Path, wanted: Format | None) -> Exported:
         raise StoreError(f"cannot write {path}: {error.strerror}; make room, or name another file") from error
     finally:
         aside.unlink(missing_ok=True)
-    return Exported(path, form, path.stat().st_size, jsonl.counts(contents))
+    return Exported(path, form, path.stat().st_size, jsonl.counts(view.contents))
 
 
 def export_text(memory: Opened, form: Format) -> Iterator[str]:
     """The same, piece by piece."""
-    return write(memory.store.contents(), form)
+    return write(_view(memory), form)
+
+
+def _view(memory: Opened) -> View:
+    """All there is, read at one moment, with the status that `pgmem me` shows."""
+    contents = memory.store.contents()
+    graph = graph_of(contents)
+    return View(contents, graph, people_of(contents), _standing(portrait(graph, memory.settings.retrieval)))
+
+
+def _standing(evidence: Evidence) -> dict[NodeId, Standing]:
+    return {
+        **{one.node.id: Standing.LASTING for one in evidence.traits},
+        **{one.trait.node.id: Standing.CHALLENGED for one in evidence.challenged},
+        **{one.node.id: Standing.NOW for one in evidence.states},
+        **{one.state.node.id: Standing.CHANGED for one in evidence.changed},
+        **{one.node.id: Standing.HAPPENED for one in evidence.episodes},
+    }
 
 
 def import_(memory: Opened, path: Path, report: Report) -> Imported:

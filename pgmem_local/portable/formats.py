@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 
-from pgmem_local.contents import Contents
 from pgmem_local.errors import StoreError
-from pgmem_local.portable import jsonl
+from pgmem_local.portable import dossier, graphml, jsonl, page
+from pgmem_local.portable.view import View
+
+if sys.version_info >= (3, 11):
+    from typing import assert_never
+else:
+    from typing_extensions import assert_never
 
 
 class Format(str, Enum):
     """JSON Lines can be imported again; the others are for reading, by people and by other programs."""
 
     JSONL = "jsonl"
+    MARKDOWN = "markdown"
+    GRAPHML = "graphml"
+    HTML = "html"
 
 
 _ENDINGS = {
     ".jsonl": Format.JSONL,
     ".ndjson": Format.JSONL,
+    ".md": Format.MARKDOWN,
+    ".markdown": Format.MARKDOWN,
+    ".graphml": Format.GRAPHML,
+    ".html": Format.HTML,
+    ".htm": Format.HTML,
 }
 
 
@@ -33,6 +47,14 @@ def format_of(path: Path) -> Format:
         ) from None
 
 
-def write(contents: Contents, wanted: Format) -> Iterator[str]:
+def write(view: View, wanted: Format) -> Iterator[str]:
     """A memory in one of the forms, piece by piece."""
-    return jsonl.lines(contents)
+    if wanted is Format.JSONL:
+        return jsonl.lines(view.contents)
+    if wanted is Format.MARKDOWN:
+        return dossier.lines(view)
+    if wanted is Format.GRAPHML:
+        return graphml.lines(view)
+    if wanted is Format.HTML:
+        return page.pieces(view)
+    assert_never(wanted)

@@ -43,6 +43,20 @@ def test_standard_output_gets_the_export_and_nothing_else(remembered: Shell) -> 
     assert [json.loads(line)["record"] for line in lines][:2] == ["header", "chunk"]
 
 
+@pytest.mark.parametrize(("name", "first"), [("markdown", "# What is"), ("graphml", "<?xml"), ("HTML", "<!DOCTYPE html>")])
+def test_other_forms_are_asked_for_by_name(name: str, first: str, remembered: Shell) -> None:
+    assert remembered("export", "-", "--format", name).stdout.startswith(first)
+
+
+def test_owner_of_an_encrypted_memory_is_told_that_the_file_is_plain(
+    remembered: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "encrypted" not in remembered("export", "-").stderr
+    monkeypatch.setattr("pgmem_local.store.sqlite.MemoryStore.encrypted", True)
+    result = remembered("export", str(tmp_path / "memory.md"))
+    assert result.stderr.splitlines() == ["pgmem: this memory is encrypted, and an export is not: whoever reads the file reads all of it"]
+
+
 def test_lines_that_wait_to_be_learned_are_told(pgmem: Shell, tmp_path: Path) -> None:
     (tmp_path / "diary.jsonl").write_text('{"timestamp": "2026-03-01T12:00:00Z", "text": "I ski."}\n')
     pgmem("ingest", str(tmp_path / "diary.jsonl"), "--no-llm")
