@@ -428,7 +428,7 @@ class PersonaMemory:
         """What the memory holds on a question; no language model is asked."""
         with self._lock:
             self.refresh()
-            query = ask_query(question, self.embedder)
+            query = ask_query(question, self.embedder, self.graph.newest)
             found = retrieve(self.graph, self.vectors, query, self.settings.retrieval)
             return replace(found, company=find_company(self._sources(), query, self.settings.joined)) if len(self.people) else found
 

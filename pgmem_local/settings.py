@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,25 @@ class ExpandSettings:
     """[H]"""
 
 
+class Weighing(str, Enum):
+    """What equation 9 counts: every note alike and whenever it was said, as in the paper, or each by its probability, its sources and
+    its age."""
+
+    COUNTED = "counted"
+    WEIGHED = "weighed"
+
+
+@dataclass(frozen=True)
+class FadingSettings:
+    """Ours: days in which the validity of what is said no more halves, by scope and recall priority. The paper leaves time open."""
+
+    narrow_low: float = 365.0
+    broad_low: float = 2 * 365.0
+    narrow_high: float = 4 * 365.0
+    broad_high: float = 6 * 365.0
+    trait: float = 20 * 365.0
+
+
 @dataclass(frozen=True)
 class AssembleSettings:
     """PGMem, section 4.3.3, equations 9 and 10, appendix B.2."""
@@ -164,6 +184,11 @@ class AssembleSettings:
     """Ours: entries that wait to be learned, as they were written."""
     changed_states: int = 6
     """Ours: superseded States shown as history, so that what used to hold can be answered."""
+    changed_states_of_past: int = 2
+    """Ours: times as many of them where the question is about the past."""
+    weighing: Weighing = Weighing.WEIGHED
+    fading: FadingSettings | None = field(default_factory=FadingSettings)
+    """None where nothing fades."""
 
 
 @dataclass(frozen=True)

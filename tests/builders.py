@@ -72,11 +72,11 @@ class Sketch:
     def derive(self, derived: NodeId, *sources: NodeId) -> None:
         self.sources.extend(SourceEdge(source, derived) for source in sources)
 
-    def support(self, one: NodeId, other: NodeId) -> None:
-        self._judge(one, other, Relation.SUPPORT)
+    def support(self, one: NodeId, other: NodeId, probability: float = 1.0) -> None:
+        self._judge(one, other, Relation.SUPPORT, probability)
 
-    def contradict(self, one: NodeId, other: NodeId) -> None:
-        self._judge(one, other, Relation.CONTRADICT)
+    def contradict(self, one: NodeId, other: NodeId, probability: float = 1.0) -> None:
+        self._judge(one, other, Relation.CONTRADICT, probability)
 
     def shift(self, old: NodeId, new: NodeId) -> None:
         self._judge(old, new, Relation.SHIFT_TO)
@@ -114,5 +114,5 @@ class Sketch:
         self.search.add(node.id, self.embedder.embed([node.text])[0] if self.embedder else at_cosine(cosine))
         return node.id
 
-    def _judge(self, source: NodeId, target: NodeId, relation: Relation) -> None:
-        self.judgements.append(Judgement(source, target, relation, 1.0, "hand"))
+    def _judge(self, source: NodeId, target: NodeId, relation: Relation, probability: float = 1.0) -> None:
+        self.judgements.append(Judgement(source, target, relation, probability, "hand"))

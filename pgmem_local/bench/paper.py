@@ -32,10 +32,10 @@ from pgmem_local.graph.nodes import Context, Episode, Kind, Node, RecallPriority
 from pgmem_local.lesson import Lesson
 from pgmem_local.ports import ChatModel, Vectors
 from pgmem_local.prompts import one_line
-from pgmem_local.settings import AssembleSettings, ConstructionSettings, PeopleSettings, RetrievalSettings
+from pgmem_local.settings import AssembleSettings, ConstructionSettings, PeopleSettings, RetrievalSettings, Weighing
 from pgmem_local.words import keywords
 
-RETRIEVAL = RetrievalSettings(assemble=AssembleSettings(changed_states=0))
+RETRIEVAL = RetrievalSettings(assemble=AssembleSettings(changed_states=0, weighing=Weighing.COUNTED, fading=None))
 PEOPLE = PeopleSettings(enabled=False)
 CONSTRUCTION = ConstructionSettings(trait_interval=2)
 """Profiles of others are another paper's."""

@@ -80,6 +80,7 @@ def explain_value(memory: PersonaMemory, retrieval: Retrieval) -> dict[str, Any]
             for name, seeds in seed_groups(retrieval.seeds)
         },
         "pool": len(retrieval.pool),
+        "about_the_past": retrieval.query.past,
         "evidence": [
             entry_value(entry) | {"path": path_value(path_to(memory, retrieval, entry.node.id))}
             for entry in entries(retrieval.evidence)
@@ -114,13 +115,14 @@ def show_chain(console: Console, memory: PersonaMemory, retrieval: Retrieval) ->
 
 
 def show_explanation(console: Console, memory: PersonaMemory, retrieval: Retrieval) -> None:
-    """Seeds by kind with φ, then every node that was shown to the model with its path, φ, val and ψ."""
+    """Seeds by kind with φ, then every node that was shown to the model with its path, evidence, φ, val and ψ."""
     show_chain(console, memory, retrieval)
     show.line(console, "\nSeeds (φ)", "bold")
     for name, seeds in seed_groups(retrieval.seeds):
         listed = ", ".join(f"{seed.node.id} {seed.phi:.2f}" for seed in seeds)
         show.line(console, f"  {name.replace('_', ' ')}: {listed or '-'}")
-    show.line(console, f"\nEvidence (of a pool of {len(retrieval.pool)})", "bold")
+    past = "; about the past: nothing fades" if retrieval.query.past else ""
+    show.line(console, f"\nEvidence (of a pool of {len(retrieval.pool)}{past})", "bold")
     rows = [
         (
             entry.status.value,
@@ -128,6 +130,8 @@ def show_explanation(console: Console, memory: PersonaMemory, retrieval: Retriev
             show.day(entry.node.moment),
             path_text(path_to(memory, retrieval, entry.node.id)),
             f"+{len(entry.ranked.supporters)} -{len(entry.ranked.challengers)}",
+            f"+{entry.ranked.weight.supporting:.1f} -{entry.ranked.weight.contradicting:.1f}",
+            f"{entry.ranked.weight.freshness:.2f}",
             f"{entry.ranked.phi:.2f}",
             f"{entry.ranked.validity:.2f}",
             f"{entry.ranked.psi:.2f}",
@@ -135,5 +139,5 @@ def show_explanation(console: Console, memory: PersonaMemory, retrieval: Retriev
         )
         for entry in entries(retrieval.evidence)
     ]
-    columns = ("status", "id", "date", "path", "S/C", "φ", "val", "ψ", "text")
-    show.table(console, columns, rows, right=("φ", "val", "ψ"))
+    columns = ("status", "id", "date", "path", "S/C", "weighs", "fresh", "φ", "val", "ψ", "text")
+    show.table(console, columns, rows, right=("fresh", "φ", "val", "ψ"))

@@ -69,9 +69,21 @@ def entry_value(entry: Entry) -> dict[str, Any]:
         "pinned": ranked.pinned,
         "phi": round(ranked.phi, 4),
         "validity": round(ranked.validity, 4),
+        "evidence": evidence_value(ranked),
         "psi": round(ranked.psi, 4),
         "contradicted_by": [node.id for node in entry.contradicted_by],
         "replaced_by": [node.id for node in entry.replaced_by],
+    }
+
+
+def evidence_value(ranked: Ranked) -> dict[str, float]:
+    """How many notes speak for a node and against it, what they weigh, and what time has left of its validity."""
+    return {
+        "supporters": len(ranked.supporters),
+        "challengers": len(ranked.challengers),
+        "supporting": round(ranked.weight.supporting, 4),
+        "contradicting": round(ranked.weight.contradicting, 4),
+        "freshness": round(ranked.weight.freshness, 4),
     }
 
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from pgmem_local.conversation import Moment
 from pgmem_local.errors import UnknownNode
 from pgmem_local.graph.edges import EvidenceEdge, Judgement, Relation, SourceEdge
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, State
@@ -31,6 +32,7 @@ class PersonaGraph:
         self._by_keyword: dict[str, set[NodeId]] = defaultdict(set)
         self._by_session: dict[str, list[Context]] = defaultdict(list)
         self._pinned: set[NodeId] = set()
+        self._newest: Moment | None = None
 
     def add(
         self,
@@ -44,6 +46,7 @@ class PersonaGraph:
         for node in nodes:
             self._nodes[node.id] = node
             self._by_kind[node.kind][node.id] = node
+            self._newest = max(filter(None, (self._newest, node.moment)), default=None)
             for word in node.keywords | node.domains:
                 self._by_keyword[word].add(node.id)
             if isinstance(node, Context) and node.session is not None:
@@ -72,6 +75,11 @@ class PersonaGraph:
     def pinned(self) -> frozenset[NodeId]:
         """The nodes the owner wants in view whatever is asked."""
         return frozenset(self._pinned)
+
+    @property
+    def newest(self) -> Moment | None:
+        """The newest moment that a node has; None where none has one."""
+        return self._newest
 
     def __contains__(self, identifier: object) -> bool:
         return identifier in self._nodes

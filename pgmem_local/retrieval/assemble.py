@@ -3,15 +3,16 @@
 A node whose successor is in the pool is removed, and what is removed is no evidence for or against the rest, though paths
 may still pass it. The rest is ranked by ψ and kept within the budgets.
 
-Departures. The paper drops superseded nodes; here superseded States stay readable as changed, with the date of the change,
-and a superseded Trait is shown as challenged by its successor where the Trait budget has room left. Equation 9 is for nodes
-that remain; what is superseded has validity 0, so that among what changed φ alone decides.
+Departures. What evidence weighs and how it fades is told in `weigh`; the paper's counts are a setting. The paper drops superseded
+nodes; here superseded States stay readable as changed, with the date of the change, and a superseded Trait is shown as challenged by
+its successor where the Trait budget has room left. Equation 9 is for nodes that remain; what is superseded has validity 0, so that
+among what changed φ alone decides. For a question about the past nothing fades, and more of what changed is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nsmallest
 
 from pgmem_local.conversation import Moment
@@ -19,12 +20,13 @@ from pgmem_local.graph.nodes import Kind, Node, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.retrieval.expand import Pool
 from pgmem_local.retrieval.seed import precedence
-from pgmem_local.settings import AssembleSettings
+from pgmem_local.retrieval.weigh import NOTHING, Weight, counted, weighed
+from pgmem_local.settings import AssembleSettings, Weighing
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A node with φ, val and ψ, and the pool nodes that speak for it [S(v)] and against it [C(v)]."""
+    """A node with φ, val and ψ, the pool nodes that speak for it [S(v)] and against it [C(v)], and what they weigh."""
 
     node: Node
     phi: float
@@ -33,6 +35,7 @@ class Ranked:
     supporters: frozenset[NodeId] = frozenset()
     challengers: frozenset[NodeId] = frozenset()
     pinned: bool = False
+    weight: Weight = NOTHING
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,23 @@ def assemble(graph: PersonaGraph, pool: Pool, settings: AssembleSettings) -> Evi
     )
 
 
+def looking_back(settings: AssembleSettings) -> AssembleSettings:
+    """The settings for a question about the past."""
+    return replace(settings, fading=None, changed_states=settings.changed_states * settings.changed_states_of_past)
+
+
 class _Ranking:
     """How each pool node stands: what replaced it, what it is worth, what challenges it."""
 
     def __init__(self, graph: PersonaGraph, pool: Pool, settings: AssembleSettings) -> None:
         self._graph, self._pool, self._settings = graph, pool, settings
         self._removed = frozenset(identifier for identifier in pool.scores if successors(graph, pool, identifier))
-        self._counted = pool.reach.mask(pool.scores.keys() - self._removed)
+        counting = pool.scores.keys() - self._removed
+        self._counted = pool.reach.mask(counting)
+        if settings.weighing is Weighing.COUNTED:
+            self._weights = counted(pool.reach, counting)
+        else:
+            self._weights = weighed(graph, pool.reach, counting, settings.fading)
 
     def current(self, kind: Kind) -> list[NodeId]:
         return [identifier for identifier in self._of_kind(kind) if identifier not in self._removed]
@@ -122,7 +135,7 @@ class _Ranking:
 
     def challenge(self, trait: Ranked) -> ChallengedTrait | None:
         """What challenges a Trait; None for a stable one."""
-        supporting, contradicting = len(trait.supporters), len(trait.challengers)
+        supporting, contradicting = trait.weight.supporting, trait.weight.contradicting
         replaced_by = successors(self._graph, self._pool, trait.node.id)
         divided = contradicting > 0 and supporting / (supporting + contradicting) <= self._settings.challenged_ratio
         if not divided and not replaced_by:
@@ -144,11 +157,10 @@ class _Ranking:
 
     def _worth(self, identifier: NodeId) -> tuple[float, float]:
         """[val, ψ] Equations 9 and 10."""
-        supporting, contradicting = (bits.bit_count() for bits in self._evidence(identifier))
+        evidence = self._weights[identifier]
         smoothing, weight = self._settings.smoothing, self._settings.validity_weight
-        validity = (supporting + smoothing) / (supporting + contradicting + 2 * smoothing)
-        if identifier in self._removed:
-            validity = 0.0
+        support_ratio = (evidence.supporting + smoothing) / (evidence.supporting + evidence.contradicting + 2 * smoothing)
+        validity = 0.0 if identifier in self._removed else evidence.freshness * support_ratio
         return validity, weight * validity + (1 - weight) * self._pool.scores[identifier].phi
 
     def _rank(self, identifier: NodeId) -> tuple[bool, float, float, float, NodeId]:
@@ -160,7 +172,8 @@ class _Ranking:
     def _ranked(self, identifier: NodeId) -> Ranked:
         scored, (validity, psi) = self._pool.scores[identifier], self._worth(identifier)
         supporting, contradicting = map(self._pool.reach.members, self._evidence(identifier))
-        return Ranked(scored.node, scored.phi, validity, psi, supporting, contradicting, identifier in self._graph.pinned)
+        pinned, weight = identifier in self._graph.pinned, self._weights[identifier]
+        return Ranked(scored.node, scored.phi, validity, psi, supporting, contradicting, pinned, weight)
 
     def _in_order(self, identifiers: Iterable[NodeId]) -> tuple[Node, ...]:
         return tuple(self._graph[identifier] for identifier in sorted(identifiers, key=self._rank))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import VectorSearch
-from pgmem_local.retrieval.assemble import Evidence, assemble
+from pgmem_local.retrieval.assemble import Evidence, assemble, looking_back
 from pgmem_local.retrieval.expand import Pool, expand
 from pgmem_local.retrieval.joined import Company
 from pgmem_local.retrieval.query import Query
@@ -32,4 +32,5 @@ def retrieve(graph: PersonaGraph, vectors: VectorSearch, query: Query, settings:
     """What the memory holds on a query; an empty memory holds nothing, which is no error."""
     seeds = find_seeds(graph, vectors, query, settings.seed)
     pool = expand(graph, vectors, query, seeds, settings)
-    return Retrieval(query, seeds, pool, assemble(graph, pool, settings.assemble))
+    assembling = looking_back(settings.assemble) if query.past else settings.assemble
+    return Retrieval(query, seeds, pool, assemble(graph, pool, assembling))

@@ -20,11 +20,12 @@ _Steps = list[list[int]]
 
 @dataclass(frozen=True)
 class Reach:
-    """Bit `positions[u]` of `plus[v]` is set where u is in S(v), of `minus[v]` where u is in C(v)."""
+    """Bit `positions[u]` of `plus[v]` is set where u is in S(v), of `minus[v]` where u is in C(v); over `hop_cap` steps at most."""
 
     positions: Mapping[NodeId, int]
     plus: Mapping[NodeId, int]
     minus: Mapping[NodeId, int]
+    hop_cap: int
 
     def mask(self, identifiers: Iterable[NodeId]) -> int:
         """The bit set of these nodes."""
@@ -41,7 +42,7 @@ def signed_reach(graph: PersonaGraph, members: Iterable[NodeId], hop_cap: int) -
     before_plus, before_minus = _steps_before(graph, positions)
     shorter, supporting = _plus_reach(before_plus, hop_cap)
     challenging = [_one_step(shorter, before) if hop_cap > 0 else 0 for before in before_minus]
-    return Reach(positions, _without_self(positions, supporting), _without_self(positions, challenging))
+    return Reach(positions, _without_self(positions, supporting), _without_self(positions, challenging), hop_cap)
 
 
 def _steps_before(graph: PersonaGraph, positions: Mapping[NodeId, int]) -> tuple[_Steps, _Steps]:

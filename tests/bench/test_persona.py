@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pgmem_local.bench.datasets.history import Case, Question
 from pgmem_local.bench.persona import ABLATIONS, Persona, ablation, without_relations
 from pgmem_local.graph.edges import Relation
+from pgmem_local.settings import AssembleSettings, Weighing
 from tests.bench.conftest import Copyist, entry, workbench
 from tests.builders import Sketch
 
@@ -76,6 +78,14 @@ def test_lambda_is_read_from_the_name() -> None:
     assert found is not None
     assert found.retrieval.assemble.validity_weight == 0.3
     assert ablation("lambda=x") is None
+
+
+def test_papers_validity_and_a_memory_without_fading_are_ablations() -> None:
+    counted, unfading = ablation("counted"), ablation("no-fading")
+    assert counted is not None
+    assert unfading is not None
+    assert (counted.retrieval.assemble.weighing, counted.retrieval.assemble.fading) == (Weighing.COUNTED, None)
+    assert unfading.retrieval.assemble == replace(AssembleSettings(), fading=None)
 
 
 def test_relation_left_out_is_gone_and_the_others_stay() -> None:

@@ -47,11 +47,11 @@ def test_empty_memory_knows_nothing_and_says_how_to_fill_it(pgmem: Shell) -> Non
     assert "is empty; fill it with `pgmem ingest FILE`" in result.stderr
 
 
-def test_explain_shows_seeds_paths_with_signs_and_the_three_figures(remembered: Shell, models: Models) -> None:
+def test_explain_shows_seeds_paths_with_signs_what_evidence_weighs_and_the_three_figures(remembered: Shell, models: Models) -> None:
     answering(models)
     shown = remembered("ask", QUESTION, "--explain").stdout
     assert "states: s2 " in shown
-    for word in ("φ", "val", "ψ", "changed", "challenged", "seed"):
+    for word in ("weighs", "fresh", "φ", "val", "ψ", "changed", "challenged", "seed"):
         assert word in shown
 
 
@@ -62,6 +62,8 @@ def test_explained_json_holds_the_same_for_scripts(remembered: Shell, models: Mo
     by_id = {entry["id"]: entry for entry in explain["evidence"]}
     assert (by_id["s1"]["status"], by_id["s1"]["replaced_by"]) == ("changed", ["s2"])
     assert by_id["s2"]["path"] == {"origin": "s2", "sign": "+", "steps": []}
+    assert by_id["s2"]["evidence"].keys() == {"supporters", "challengers", "supporting", "contradicting", "freshness"}
+    assert explain["about_the_past"] is False
 
 
 def test_path_from_another_node_shows_each_step_with_its_sign() -> None:

@@ -204,7 +204,7 @@ def test_equal_ranks_go_to_the_higher_phi_then_the_newer_then_the_smaller_id() -
     near, far, friend = sketch.state(cosine=0.9), sketch.state(cosine=-0.9), sketch.episode()
     supported = sketch.state(cosine=-1.0)
     sketch.support(friend, supported)
-    ranked = evidence_of(sketch, AssembleSettings(validity_weight=1.0)).states
+    ranked = evidence_of(sketch, AssembleSettings(validity_weight=1.0, fading=None)).states
     assert ids(ranked) == [supported, near, new, twin, old, undated, far]
 
 

@@ -16,3 +16,8 @@ def test_query_has_a_unit_vector_and_the_keywords_of_its_words() -> None:
 
 def test_empty_question_is_a_query() -> None:
     assert ask_query("", HashEmbedder()).keywords == frozenset()
+
+
+def test_query_knows_whether_it_asks_about_the_past() -> None:
+    assert ask_query("Where did I live back then?", HashEmbedder()).past
+    assert not ask_query("Where do I live?", HashEmbedder()).past

@@ -1,0 +1,74 @@
+"""Whether a question is about the past, told from its words (not in the paper): then nothing fades and more of what changed is shown.
+
+Words and the newest moment of the memory come in; no clock is read and no model asked. Some words are always about the past ("used to",
+"back then"), some only beside a verb in the past ("before", "in March"), and a date is where it is over. English in full; of other
+languages a few words that mean nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from pgmem_local.conversation import Moment
+from pgmem_local.dates import Dated, Grain, find_dates
+
+_MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
+_SEASON = r"(?:spring|summer|autumn|fall|winter)"
+
+
+def _words(*patterns: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(patterns)})\b", re.IGNORECASE)
+
+
+_PAST_ANYWAY = _words(
+    "used to", r"did(?:n['’]t| not)? (?:I|we|he|she|it|they|you) use to",
+    r"back (?:then|when|in)", r"in those days", r"at that time", r"in the past", r"formerly", r"former", r"previously", r"previous",
+    r"originally", r"initially", r"no longer", r"(?:not|never|\w+n['’]t)\b.*\bany ?more", r"ago",
+    rf"last (?:year|month|week|{_SEASON})",
+    "früher", "damals", "ehemals", "seinerzeit", "autrefois", "jadis", "auparavant", "à l['’]époque", "antiguamente", "antaño",
+    "solía", "en aquel entonces", "un tempo", "all['’]epoca", "antigamente", "naquela época", "vroeger", "destijds",
+)  # fmt: skip
+_ACCUSTOMED = _words(r"(?:am|are|is|be|been|get|got|getting|become)\s+(?:\w+\s+)?used to")
+_PAST_VERB = _words("was", "were", "wasn['’]t", "weren['’]t", "did", "didn['’]t", "had", "came", "went", "[a-z]{3,}ed")
+_PAST_BESIDE_A_VERB = _words(
+    "before", "earlier", "until", "once", "at first", "at the time", "between", "my old", "my first",
+    "when I (?:was|lived|had|worked|studied)", "as a (?:child|kid|boy|girl|teenager|student)", rf"in (?:the )?{_SEASON}",
+)  # fmt: skip
+_LASTS = re.compile(r"\bsince\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+"""What goes on since a date is not over."""
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_MONTH = _words(rf"(?:in|of|during|(?:at|until) the (?:start|beginning|end) of) (?P<month>{'|'.join(_MONTHS)})")
+
+
+def asks_about_past(question: str, newest: Moment | None) -> bool:
+    """Whether a question asks for what was. Without a newest moment years and months decide nothing."""
+    if _PAST_ANYWAY.search(_ACCUSTOMED.sub("", question)):
+        return True
+    told = bool(_PAST_VERB.search(question))
+    if told and _PAST_BESIDE_A_VERB.search(question):
+        return True
+    return newest is not None and any(day < newest.day for day in _last_days(question, newest, told))
+
+
+def _last_days(question: str, newest: Moment, told: bool) -> Iterator[date]:
+    """The last day of each time that a question names and that may be over; months and days of the week only where a verb tells."""
+    for dated in find_dates(question, newest):
+        if not _LASTS.search(question[: dated.start]) and (told or not dated.relative):
+            yield _last_day(dated)
+    for year in _YEAR.finditer(question):
+        if not _LASTS.search(question[: year.start()]):
+            yield date(int(year[0]), 12, 31)
+    for month in _MONTH.finditer(question) if told else ():
+        yield _month_before(_MONTHS.index(month["month"].lower()) + 1, newest.day)
+
+
+def _last_day(dated: Dated) -> date:
+    days = {Grain.DAY: 0, Grain.WEEK: 6, Grain.MONTH: 30, Grain.YEAR: 365}
+    return min(dated.day, date.max - timedelta(days=366)) + timedelta(days=days[dated.grain])
+
+
+def _month_before(month: int, today: date) -> date:
+    """The last such month that began, as its day 28; the present one is not over."""
+    return date(today.year - (month > today.month), month, today.day if month == today.month else 28)
