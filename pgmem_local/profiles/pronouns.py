@@ -45,6 +45,11 @@ _DETERMINER = re.compile(r"\b(?:an?|the|my|our|his|her|their|your|\w+['’]s|som
 _EITHER = frozenset(("he", "she"))
 
 
+def _is_initial(word: Word) -> bool:
+    """T wants to take him soup: somebody, but who?"""
+    return len(word.folded) == 1 and word.folded not in "ai" and word.folded.isalpha()
+
+
 def _is_another(word: Word, text: str) -> bool:
     """Whether a word for a person is one here, and not a verb ("to coach") or what somebody named is."""
     is_a_noun = word.folded in _ALONE or _DETERMINER.search(text, 0, word.start)
@@ -138,7 +143,7 @@ class Focus:
             return _EITHER
         resolved = {at for mention in mentions for at in range(mention.start, mention.end)}
         words = [word for word in words_of(text) if word.start < end and word.start not in resolved]
-        if any(word.capital and word.folded in self._strangers for word in words):
+        if any(word.capital and (word.folded in self._strangers or _is_initial(word)) for word in words):
             return _EITHER
         others = (word.folded for word in words if word.folded in _SOMEBODY and _is_another(word, text))
         return frozenset().union(*(_pronouns_for(other) for other in others))

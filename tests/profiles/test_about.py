@@ -98,6 +98,7 @@ def test_long_sentence_stays_in_the_profile_where_it_names_somebody_else() -> No
         "My niece came too.",
         "His father came too.",
         "Priya called.",
+        "J came too.",
     ],
 )
 def test_pronoun_is_left_alone_when_somebody_unknown_was_named_since(between: str) -> None:
