@@ -23,6 +23,7 @@ from pgmem_local.ports import ChatModel, Embedder, Spent
 from pgmem_local.settings import (
     AssembleSettings,
     ConstructionSettings,
+    FadingSettings,
     JoinedSettings,
     PeopleSettings,
     RetrievalSettings,
@@ -62,13 +63,13 @@ _NO_PERSONA = RetrievalSettings(
 _NO_EVENTS = RetrievalSettings(seed=SeedSettings(contexts=0, episodes=0), assemble=AssembleSettings(episodes=0))
 _NO_EXPANSION = replace(RetrievalSettings(), expand=replace(RetrievalSettings().expand, hop_cap=0))
 _COUNTED = RetrievalSettings(assemble=AssembleSettings(weighing=Weighing.COUNTED, fading=None))
-_NO_FADING = RetrievalSettings(assemble=AssembleSettings(fading=None))
+_FADING = RetrievalSettings(assemble=AssembleSettings(fading=FadingSettings()))
 _ABLATIONS = {
     "no-persona": Ablation(_NO_PERSONA),
     "no-events": Ablation(_NO_EVENTS),
     "no-expansion": Ablation(_NO_EXPANSION),
     "counted": Ablation(_COUNTED),
-    "no-fading": Ablation(_NO_FADING),
+    "fading": Ablation(_FADING),
     "no-support": Ablation(without=frozenset({Relation.SUPPORT})),
     "no-contradict": Ablation(without=frozenset({Relation.CONTRADICT})),
     "no-shift": Ablation(without=frozenset({Relation.SHIFT_TO})),

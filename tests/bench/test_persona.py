@@ -10,7 +10,7 @@ import pytest
 from pgmem_local.bench.datasets.history import Case, Question
 from pgmem_local.bench.persona import ABLATIONS, Persona, ablation, without_relations
 from pgmem_local.graph.edges import Relation
-from pgmem_local.settings import AssembleSettings, Weighing
+from pgmem_local.settings import AssembleSettings, FadingSettings, Weighing
 from tests.bench.conftest import Copyist, entry, workbench
 from tests.builders import Sketch
 
@@ -80,12 +80,12 @@ def test_lambda_is_read_from_the_name() -> None:
     assert ablation("lambda=x") is None
 
 
-def test_papers_validity_and_a_memory_without_fading_are_ablations() -> None:
-    counted, unfading = ablation("counted"), ablation("no-fading")
+def test_papers_validity_and_a_memory_that_fades_are_readings_of_one_memory() -> None:
+    counted, fading = ablation("counted"), ablation("fading")
     assert counted is not None
-    assert unfading is not None
+    assert fading is not None
     assert (counted.retrieval.assemble.weighing, counted.retrieval.assemble.fading) == (Weighing.COUNTED, None)
-    assert unfading.retrieval.assemble == replace(AssembleSettings(), fading=None)
+    assert fading.retrieval.assemble == replace(AssembleSettings(), fading=FadingSettings())
 
 
 def test_relation_left_out_is_gone_and_the_others_stay() -> None:

@@ -270,9 +270,10 @@ def test_supporter_renews_a_state_as_far_as_it_is_probable() -> None:
 def test_old_unsupported_state_ranks_below_a_fresh_one_that_is_as_near() -> None:
     sketch = Sketch()
     old, fresh = sketch.state(day=0, cosine=0.51), sketch.state(day=2 * YEAR, cosine=0.5)
-    ranked = [entry.node.id for entry in sketch.retrieve().evidence.states]
+    fading = RetrievalSettings(assemble=AssembleSettings(fading=FADING))
+    ranked = [entry.node.id for entry in sketch.retrieve(settings=fading).evidence.states]
     assert ranked == [fresh, old]
-    past = [entry.node.id for entry in sketch.retrieve(replace(plain_query(), past=True)).evidence.states]
+    past = [entry.node.id for entry in sketch.retrieve(replace(plain_query(), past=True), fading).evidence.states]
     assert past == [old, fresh]
 
 
