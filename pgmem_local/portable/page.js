@@ -21,6 +21,7 @@
   const drawn = LINKS.map(() => true);
   const $ = (id) => document.getElementById(id);
   const canvas = $("picture"), pen = canvas.getContext("2d");
+  let beside = new Set();  /* what is selected and its neighbours, lit also where a search dims the rest */
   let selected = -1, hovered = -1, matches = null, view = { x: 0, y: 0, scale: 1 }, asked = false, moved = false, ground, ink, mark;
 
   /* Layout: time runs from left to right, kinds lie in bands, links pull, neighbours push. No chance is involved. */
@@ -91,7 +92,7 @@
 
   /* Drawing */
   const isShown = (at) => shown[groups[at]];
-  const isLit = (at) => matches === null || matches.has(at);
+  const isLit = (at) => matches === null || matches.has(at) || beside.has(at);
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const screen = (at) => [(x[at] - view.x) * view.scale, (y[at] - view.y) * view.scale];
   const sizeOf = (at) => Math.min(3.5 + Math.sqrt(near[at].length), 11) * (groups[at] === "context" ? 0.75 : 1);
@@ -271,6 +272,7 @@
 
   function select(at, center) {
     selected = at;
+    beside = new Set(at < 0 ? [] : [at, ...near[at].flatMap((place) => links[place].slice(0, 2))]);
     const panel = $("detail");
     panel.replaceChildren();
     if (at >= 0) describe(panel, things[at], at);
