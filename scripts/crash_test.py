@@ -167,7 +167,8 @@ def kill_forgettings(folder: Path, entries: int, kills: int, chance: random.Rand
     run(["ingest", str(diary), "--home", str(home)])
     left, hit = [topic(number) for number in range(entries)], 0
     for number in range(kills):
-        kill = killed([FORGET_EACH, "--home", str(home), *left[:20]], until_it_speaks, chance.uniform(0.0, 1.0))
+        spoken = partial(until_it_speaks, lines=chance.randrange(1, 30))  # of 40: a line when each of 20 is begun, and when it is done
+        kill = killed([FORGET_EACH, "--home", str(home), *left[:20]], spoken, chance.uniform(0.0, 0.02))
         gone = {line.removeprefix("done ") for line in kill.said if line.startswith("done ")}
         left = still_there(home, left, gone)
         report(number, kill, f"{len(gone)} forgotten, {len(left)} entries left")
@@ -239,9 +240,9 @@ def until_learned(home: Path, share: float, process: subprocess.Popen[str]) -> s
     return ""
 
 
-def until_it_speaks(process: subprocess.Popen[str]) -> str:
-    """Wait for the first line; what it says."""
-    return process.stdout.readline() if process.stdout else ""
+def until_it_speaks(process: subprocess.Popen[str], lines: int) -> str:
+    """Wait for so many lines; what they say."""
+    return "".join(process.stdout.readline() for _ in range(lines)) if process.stdout else ""
 
 
 def killed(arguments: Sequence[str], ready: Callable[[subprocess.Popen[str]], str], after: float) -> Kill:

@@ -128,10 +128,11 @@ def test_reply_is_printed_without_anything_that_commands_a_terminal(pgmem: Shell
 
 
 def test_leaving_does_not_wait_for_a_model_that_is_being_loaded(pgmem: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    let_go = threading.Event()
+    begun, let_go = threading.Event(), threading.Event()
     left: list[int] = []
 
     def loads(name: str | None, loading: object = None) -> RuleChat:
+        begun.set()
         let_go.wait(30)
         return RuleChat()
 
@@ -140,6 +141,7 @@ def test_leaving_does_not_wait_for_a_model_that_is_being_loaded(pgmem: Shell, mo
         let_go.set()
 
     monkeypatch.setattr(opening, "open_chat_model", loads)
+    monkeypatch.setattr("pgmem_local.cli.chat.converse", lambda room, messages: begun.wait(30))
     monkeypatch.setattr("pgmem_local.cli.chat.PATIENCE", 0.05)
     monkeypatch.setattr("pgmem_local.cli.chat.leave_at_once", leave)
     pgmem("chat", stdin="/help\n")
