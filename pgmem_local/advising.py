@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgmem_local.answering import UNKNOWN, Answer, Notes, cite, cited_nodes, declines, rests_on, unlabelled
-from pgmem_local.dates import sentences
 from pgmem_local.graph.nodes import Node, RecallPriority, State
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import ChatModel
 from pgmem_local.prompts import load, one_line
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.serialise import day, on_one_line
+from pgmem_local.sentences import sentences
 from pgmem_local.settings import AnswerSettings
 
 BREAKS_LOG_ODDS = -1.0

@@ -15,6 +15,7 @@ from pgmem_local.graph.nodes import Context, Node, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import ChatModel
 from pgmem_local.prompts import Task, load, one_line
+from pgmem_local.sentences import sentences
 from pgmem_local.settings import AnswerSettings
 from pgmem_local.words import keywords
 
@@ -25,7 +26,6 @@ MOST_CITED = 3
 _LABEL = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 """[3], or [1, 2] as some models write it."""
 _DECLINES = re.compile(r"\W*I (?:do not|don['’]t) know\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,6 @@ def cite(graph: PersonaGraph, identifier: NodeId, about: str) -> Citation:
 
 def quote(context: Context, wanted: frozenset[str], most: int = 2) -> Quote:
     """The sentences of a Context that hold most of the wanted words, in their order."""
-    sentences = [one_line(part) for part in _SENTENCE.split(context.text) if part.strip()]
-    ranked = sorted(range(len(sentences)), key=lambda place: -len(keywords(sentences[place]) & wanted))[:most]
-    return Quote(context.id, context.moment, " ".join(sentences[place] for place in sorted(ranked)))
+    said = sentences(context.text) or [one_line(context.text)]
+    ranked = sorted(range(len(said)), key=lambda place: -len(keywords(said[place]) & wanted))[:most]
+    return Quote(context.id, context.moment, " ".join(said[place] for place in sorted(ranked)))

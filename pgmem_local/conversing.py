@@ -7,7 +7,6 @@ all but the end of it can be evaluated before the message is there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -15,10 +14,10 @@ from pathlib import Path
 
 from pgmem_local.ports import ChatModel, Head, Message
 from pgmem_local.prompts import load, one_line
+from pgmem_local.sentences import sentences
 from pgmem_local.settings import ChatSettings
 
 MOST_REPEATS = 2
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 NOTHING_YET = "(nothing on this yet)"
 
 
@@ -47,7 +46,7 @@ def unless_it_turns_in_circles(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _repeats(said: str) -> bool:
-    *before, last = [sentence for part in _SENTENCE_END.split(said) if (sentence := part.strip())] or [""]
+    *before, last = sentences(said) or [""]
     return before.count(last) >= MOST_REPEATS
 
 

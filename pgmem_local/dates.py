@@ -78,17 +78,6 @@ def with_dates(text: str, said: Moment | None) -> str:
     return text
 
 
-_SENTENCE_END = re.compile(
-    r"(?<=[.!?…])(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)[\"'”’)\]]*\s+|(?<=[。！？])|\n+"
-)
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, each on one line; what holds no letter and no digit is none."""
-    parts = (" ".join(part.split()) for part in _SENTENCE_END.split(text))
-    return [part for part in parts if any(map(str.isalnum, part))]
-
-
 # ------------------------------------------------------------------ what the words mean
 
 _MONTHS = (

@@ -26,6 +26,7 @@ from pgmem_local.errors import ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.nodes import Context, Node, Polarity, RecallPriority
 from pgmem_local.ports import ChatModel, Completion, Head, Prompt
 from pgmem_local.prompts import load, one_line
+from pgmem_local.sentences import sentences
 from pgmem_local.settings import ConstructionSettings
 from pgmem_local.words import keywords
 
@@ -44,7 +45,6 @@ TRAIT_WITNESSES = 2
 ASSISTANT = "Assistant"
 YES_NO = (" Yes", " No")
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'”’)\]])\s+|(?<=[。！？])|\n+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")
 _NOTE_END = re.compile(r"(?<=[.!?。])\s+")
 _NOTHING = re.compile(r"^\W*(none|nothing|no trait|n/a)\b", re.IGNORECASE)
@@ -156,9 +156,8 @@ def _labels(model: ChatModel, annotator: Annotator, noted: Sequence[_Noted]) -> 
 
 def utterances(reading: Reading, words: int) -> list[Utterance]:
     """A turn in whole sentences of about this many words together; a short turn is one utterance, an empty one none."""
-    sentences = filter(None, (one_line(part) for part in _SENTENCE_END.split(reading.context.text)))
     pieces: list[str] = []
-    for sentence in (piece for whole in sentences for piece in cut(whole, LONGEST_SENTENCE * words)):
+    for sentence in (piece for whole in sentences(reading.context.text) for piece in cut(whole, LONGEST_SENTENCE * words)):
         if pieces and length(pieces[-1]) + length(sentence) <= words:
             pieces[-1] = f"{pieces[-1]} {sentence}"
         else:
@@ -211,8 +210,8 @@ def borne_out(notes: Sequence[str], utterance: Utterance) -> list[str]:
 
 def quoted(utterance: Utterance) -> list[str]:
     """The sentences of an utterance that may tell of the user, as one note; nothing where there is none, or only questions."""
-    sentences = [sentence for sentence in _SENTENCE_END.split(utterance.text) if sentence and not sentence.rstrip().endswith("?")]
-    own = " ".join(sentence for sentence in sentences if any(is_own for _, is_own in clauses(sentence)))
+    told = [sentence for sentence in sentences(utterance.text) if not sentence.endswith("?")]
+    own = " ".join(sentence for sentence in told if any(is_own for _, is_own in clauses(sentence)))
     return [f'User: "{own}"'] if keywords(own) and length(own) <= LONGEST_QUOTE else []
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
 
+from pgmem_local.construction.pair import by_time
 from pgmem_local.control.traces import folded, mentions, patterns
 from pgmem_local.conversation import Moment
 from pgmem_local.errors import ChangeRefused
@@ -198,7 +199,7 @@ class _Fall:
             elif self._says_what_is_lost(state, [*lost, *answered_lost], [*left, *answered_left]):
                 self._take(state, left)
             elif isinstance(state, State) and lost:
-                self._redate(state, min(left, key=_by_time).moment)
+                self._redate(state, min(left, key=by_time).moment)
 
     def _take(self, state: Node, read_again: Sequence[Node]) -> None:
         """A note that goes; its other lines are read again, unless the owner named the note itself."""
@@ -211,7 +212,7 @@ class _Fall:
             lost, left = self._parted(self._sources(episode))
             self.gone.add(episode.id)
             if lost and left and episode.id not in self._named and isinstance(episode, Episode):
-                contexts = tuple(node for node in sorted(left, key=_by_time) if isinstance(node, Context))
+                contexts = tuple(node for node in sorted(left, key=by_time) if isinstance(node, Context))
                 self.retold.append(Retelling(episode, contexts, retell(contexts)))
 
     def take_traits(self) -> None:
@@ -220,7 +221,7 @@ class _Fall:
             if trait.id in self.gone or len(left) < TRAIT_WITNESSES or self._says_what_is_lost(trait, lost, left):
                 self.gone.add(trait.id)
             elif isinstance(trait, Trait):
-                self._redate(trait, max(left, key=_by_time).moment)
+                self._redate(trait, max(left, key=by_time).moment)
 
     def _affected(self, kind: Kind) -> list[Node]:
         """The notes of a kind that were chosen, lost a source, or may rest on what was said just before one of their sources."""
@@ -242,7 +243,7 @@ class _Fall:
 
     def _steps(self, session: str) -> Iterator[tuple[Context, Context]]:
         """Each line of a session with the next."""
-        return pairwise(sorted((one for one in self._graph.of_session(session) if one.moment), key=_by_time))
+        return pairwise(sorted((one for one in self._graph.of_session(session) if one.moment), key=by_time))
 
     def _sources(self, node: Node) -> list[Node]:
         return [self._graph[source] for source in self._graph.sources(node.id)]
@@ -269,10 +270,6 @@ class _Fall:
 
 def _words(nodes: Iterable[Node]) -> frozenset[str]:
     return keywords("\n".join(text for node in nodes for text in _texts(node)))
-
-
-def _by_time(node: Node) -> tuple[bool, float, int]:
-    return node.moment is None, node.moment.utc.timestamp() if node.moment else 0.0, number_of(node.id)
 
 
 # ------------------------------------------------------------------ what had been replaced

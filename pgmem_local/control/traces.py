@@ -14,12 +14,12 @@ from pathlib import Path
 
 from pgmem_local.errors import StoreError
 from pgmem_local.graph.nodes import Context, Node
+from pgmem_local.sentences import SENTENCE_END
 from pgmem_local.words import content_words
 
 TELLING_WORDS = 3
 """A sentence of fewer content words is no trace of its own: only a record that says nothing else goes with it."""
 
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
 _PLAIN = {"b": " ", "f": " ", "n": " ", "r": " ", "t": " "}
 
@@ -42,7 +42,7 @@ def patterns(text: str | None, entity: str | None, nodes: Iterable[Node]) -> tup
 
 
 def _of_text(text: str) -> Iterator[str]:
-    sentences = [sentence for sentence in _SENTENCE.split(text) if len(content_words(sentence)) >= TELLING_WORDS]
+    sentences = [sentence for sentence in SENTENCE_END.split(text) if len(content_words(sentence)) >= TELLING_WORDS]
     yield from (re.escape(folded(sentence)) for sentence in sentences)
     if text.strip() and not sentences:
         yield rf"\A{re.escape(folded(text))}\Z"

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pgmem_local.conversation import Moment
-from pgmem_local.dates import Grain, day_moment, find_dates, sentences, with_dates, written
+from pgmem_local.dates import Grain, day_moment, find_dates, with_dates, written
 from pgmem_local.graph.nodes import Context, Kind, NodeId
 from pgmem_local.graph.people import EntityId, Fact, FactId, People
 from pgmem_local.graph.persona_graph import PersonaGraph
+from pgmem_local.sentences import sentences
 
 
 class EventKind(str, Enum):

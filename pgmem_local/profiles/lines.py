@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pgmem_local.dates import sentences
 from pgmem_local.graph.nodes import Context
 from pgmem_local.prompts import one_line
+from pgmem_local.sentences import sentences
 
 LONGEST = 60
 """Words of a sentence as it is shown to the model; what is longer was rather pasted than said."""

@@ -172,14 +172,6 @@ class MemoryStore:
         with self._database.read() as connection:
             return chunks.contexts(connection, chunk)
 
-    def chunk_label(self, chunk: int) -> str:
-        """The session or the day a chunk belongs to."""
-        with self._database.read() as connection:
-            row = connection.execute("SELECT label FROM chunks WHERE id = ?", (chunk,)).fetchone()
-        if row is None:
-            raise StoreError(f"the memory holds no chunk {chunk}; `pgmem stats` counts them")
-        return str(row["label"])
-
     # What was learned
 
     @contextmanager
@@ -402,14 +394,6 @@ class MemoryStore:
         with self._database.read() as connection:
             row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return str(row["value"]) if row else None
-
-    def set_meta(self, key: str, value: str) -> None:
-        with self._database.write() as connection:
-            connection.execute(
-                """INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value
-                   WHERE value <> excluded.value""",
-                (key, value),
-            )
 
     def spent(self) -> dict[str, Spent]:
         """What learning cost so far, by task."""

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from pgmem_local.conversation import Moment
-from pgmem_local.errors import StoreError
 from pgmem_local.graph.nodes import NodeId
 from pgmem_local.lesson import Lesson
 from pgmem_local.store import MemoryStore
@@ -29,18 +29,23 @@ def chunks(store: MemoryStore) -> list[list[str]]:
     return [[store.node(context).text for context in store.chunk_contexts(number)] for number in numbers]
 
 
+def labels(store: MemoryStore) -> list[str]:
+    with sqlite3.connect(store.place.database) as connection:
+        return [label for (label,) in connection.execute("SELECT label FROM chunks ORDER BY id")]
+
+
 def test_a_session_is_a_chunk_and_a_long_one_is_cut(store: MemoryStore) -> None:
     store.add([arrival(str(number), at(number), session="monday") for number in range(5)])
     store.add([arrival("5", at(5), session="monday"), arrival("6", at(6), session="monday")])
     assert chunks(store) == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
-    assert store.chunk_label(3) == "monday"
+    assert labels(store) == ["monday"] * 3
 
 
 def test_without_sessions_each_day_of_the_writer_is_a_chunk(store: MemoryStore) -> None:
     late_in_tokyo = Moment(NOON, offset_minutes=13 * 60)
     store.add([arrival("today", at(1)), arrival("tomorrow", at(20)), arrival("there", late_in_tokyo), arrival("sometime")])
     assert chunks(store) == [["today"], ["there", "tomorrow"], ["sometime"]]
-    assert [store.chunk_label(number) for number in (1, 2, 3)] == ["2024-05-01", "2024-05-02", "undated"]
+    assert labels(store) == ["2024-05-01", "2024-05-02", "undated"]
 
 
 def test_a_closed_chunk_takes_nothing_more(store: MemoryStore) -> None:
@@ -97,8 +102,3 @@ def test_a_chunk_whose_exchanges_were_deleted_is_not_closed(store: MemoryStore) 
     learn(store, added)
     store.delete(added)
     assert store.chunks_to_close() == []
-
-
-def test_unknown_chunk_is_an_error(store: MemoryStore) -> None:
-    with pytest.raises(StoreError, match="no chunk 7"):
-        store.chunk_label(7)
