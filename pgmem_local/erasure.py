@@ -36,7 +36,10 @@ class Erasure:
 
 @dataclass(frozen=True)
 class Erased:
-    """Rows that went: nodes by kind, pairs judged, vectors, and of what is known of others entities, facts and sentences."""
+    """Rows that went: nodes by kind, pairs judged, vectors, and of what is known of others entities, facts and sentences.
+
+    names: what the owner had called them.
+    """
 
     contexts: int
     states: int
@@ -47,3 +50,4 @@ class Erased:
     entities: int = 0
     facts: int = 0
     sentences: int = 0
+    names: int = 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pgmem_local.control.forgetting import Selection
+from pgmem_local.control.erasing import Receipt
+from pgmem_local.control.forgetting import ForgetPlan, Selection
 from pgmem_local.conversation import Exchange, Turn
 from pgmem_local.graph.nodes import Kind
 from pgmem_local.graph.people import FactId
@@ -184,3 +187,59 @@ def test_forgotten_exchange_is_in_no_chain_and_no_note(tmp_path: Path) -> None:
         memory.forget(Selection(ids=(gone,)))
         found = memory.recall("What does the flatmate of Jonas play?")
         assert "tuba" not in memory.joined_notes(found, 300).text
+
+
+# ------------------------------------------------------------------ what forgetting takes of them
+
+MORE = (*TOLD, "Mira met Toby at the pool.", "Mira lives in Bergen. Jonas and Mira sing.")
+PEOPLE_ROWS = {
+    "entities": "entities WHERE merged_into IS NULL",
+    "facts": "facts",
+    "sentences": "profile_sentences",
+    "names": "(SELECT own_name FROM entities UNION SELECT own_name FROM entity_log) WHERE own_name IS NOT NULL",
+}
+
+
+def people_rows(memory: PersonaMemory) -> dict[str, int]:
+    with closing(sqlite3.connect(memory.store.place.database)) as connection:
+        return {name: connection.execute(f"SELECT count(*) FROM {rows}").fetchone()[0] for name, rows in PEOPLE_ROWS.items()}
+
+
+def of_people(counts: ForgetPlan | Receipt) -> dict[str, int]:
+    return {name: getattr(counts, name) for name in PEOPLE_ROWS}
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        Selection(text="moved to Graz"),
+        Selection(entity="Toby"),
+        Selection(entity="Mira"),
+        Selection(text="Herring"),
+        Selection(since=on_day(1).day, until=on_day(2).day),
+        Selection(everything=True),
+    ],
+)
+def test_plan_and_receipt_count_what_goes_of_others(tmp_path: Path, selection: Selection) -> None:
+    with learned(tmp_path, texts=MORE) as memory:
+        memory.rename_person("Mira", "Herring")
+        memory.merge_people("Toby", "Jonas")
+        before = people_rows(memory)
+        plan = memory.plan_forgetting(selection)
+        assert people_rows(memory) == before, "a plan changes nothing"
+        receipt = memory.forget(plan)
+        after = people_rows(memory)
+    gone = {name: before[name] - after[name] for name in before}
+    assert of_people(plan) == of_people(receipt) == gone
+    assert any(gone.values())
+
+
+def test_name_that_nothing_but_the_owner_gave_can_be_forgotten(tmp_path: Path) -> None:
+    with learned(tmp_path) as memory:
+        memory.rename_person("Toby", "Herring")
+        plan = memory.plan_forgetting(Selection(text="Herring"))
+        assert plan
+        assert not plan.removed
+        memory.forget(plan)
+        assert [one.name for one in memory.people] == ["Jonas", "Toby"]
+        assert not memory.plan_forgetting(Selection(text="Herring"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ import typer
 from pgmem_local.cli import show
 from pgmem_local.cli.opening import open_memory, open_to_look
 from pgmem_local.cli.options import Where
+from pgmem_local.cli.reading import counted
 from pgmem_local.cli.values import node_value, print_json, timestamp
 from pgmem_local.control.erasing import Receipt
 from pgmem_local.control.forgetting import ForgetPlan, Selection
@@ -222,6 +223,10 @@ def plan_value(plan: ForgetPlan) -> dict[str, Any]:
         "read_again": list(plan.pending_again),
         "holds_again": [node_value(node) for node in plan.holds_again],
         "judgements": plan.judgements,
+        "entities": plan.entities,
+        "facts": plan.facts,
+        "sentences": plan.sentences,
+        "names": plan.names,
         "reject_lines": plan.reject_lines,
         "history_lines": plan.history_lines,
     }
@@ -233,10 +238,11 @@ def plan_lines(plan: ForgetPlan) -> Iterator[str]:
         yield "nothing that is remembered meets this"
         return
     nodes = [node for kind in Kind for node in plan.of_kind(kind)]
-    yield f"to be forgotten: {', '.join(f'{len(plan.of_kind(kind))} {kind.value}s' for kind in Kind)}, {plan.judgements} relations"
+    yield f"to be forgotten: {_own_counts({kind: len(plan.of_kind(kind)) for kind in Kind}, plan.judgements)}"
     yield from (f"  {show.node_line(node)}" for node in nodes[:NODES_SHOWN])
     if len(nodes) > NODES_SHOWN:
         yield f"  and {len(nodes) - NODES_SHOWN} more; --dry-run --json lists all"
+    yield from _others_lines(plan)
     for retelling in plan.retold:
         how = "told anew from what stays" if retelling.text is not None else "gone until the next learning tells it anew"
         yield f"{retelling.old.id} is {how}"
@@ -244,26 +250,40 @@ def plan_lines(plan: ForgetPlan) -> Iterator[str]:
         yield f"read again by the next learning: {', '.join(plan.pending_again)}"
     yield from (f"holds again, since nothing replaces it any more: {show.node_line(node)}" for node in plan.holds_again)
     if plan.reject_lines or plan.history_lines:
-        yield f"also: {plan.reject_lines} rejected records, {plan.history_lines} lines typed into the chat"
+        yield f"also: {counted(plan.reject_lines, 'rejected record')}, {counted(plan.history_lines, 'line')} typed into the chat"
+
+
+def _own_counts(nodes: Mapping[Kind, int], judgements: int) -> str:
+    """The lines of the owner, what was made of them, and what was judged of that."""
+    names = {kind: "line" if kind is Kind.CONTEXT else kind.value for kind in Kind}
+    return ", ".join([*(counted(nodes[kind], names[kind]) for kind in Kind), counted(judgements, "relation")])
+
+
+def _others_lines(gone: ForgetPlan | Receipt) -> Iterator[str]:
+    if gone.entities or gone.facts or gone.sentences or gone.names:
+        counts = (
+            counted(gone.entities, "person or place", "people or places"),
+            counted(gone.facts, "fact"),
+            counted(gone.sentences, "profile sentence"),
+            counted(gone.names, "name you gave", "names you gave"),
+        )
+        yield f"of others: {', '.join(counts)}"
 
 
 def receipt_lines(receipt: Receipt) -> Iterator[str]:
     """What went, in lines for people."""
-    yield (
-        f"forgotten: {receipt.contexts} lines, {receipt.states} states, {receipt.episodes} episodes, {receipt.traits} traits, "
-        f"{receipt.judgements} relations, {receipt.vectors} vectors"
-    )
-    if receipt.entities or receipt.facts or receipt.sentences:
-        yield f"of others: {receipt.entities} people or places, {receipt.facts} facts, {receipt.sentences} sentences"
+    nodes = {Kind.CONTEXT: receipt.contexts, Kind.EPISODE: receipt.episodes, Kind.STATE: receipt.states, Kind.TRAIT: receipt.traits}
+    yield f"forgotten: {_own_counts(nodes, receipt.judgements)}, {counted(receipt.vectors, 'vector')}"
+    yield from _others_lines(receipt)
     if receipt.rewritten or receipt.to_rebuild or receipt.read_again:
         yield (
-            f"{receipt.rewritten} episodes told anew, {receipt.to_rebuild} to be told anew and {receipt.read_again} lines to be read "
-            "again by the next learning (`pgmem ingest` or `pgmem chat`)"
+            f"{counted(receipt.rewritten, 'episode')} told anew, {receipt.to_rebuild} to be told anew and "
+            f"{counted(receipt.read_again, 'line')} to be read again by the next learning (`pgmem learn` or `pgmem chat`)"
         )
     if receipt.reject_lines or receipt.history_lines or receipt.files:
         yield (
-            f"{receipt.reject_lines} rejected records, {receipt.history_lines} lines typed into the chat and {receipt.files} derived "
-            "files removed"
+            f"{counted(receipt.reject_lines, 'rejected record')}, {counted(receipt.history_lines, 'line')} typed into the chat and "
+            f"{counted(receipt.files, 'derived file')} removed"
         )
 
 
@@ -286,5 +306,5 @@ def _print_safe(kept: Kept, how: str, as_json: bool) -> None:
     if as_json:
         print_json({"path": str(kept.path), "bytes": kept.size, "counts": dict(kept.counts)})
         return
-    counted = ", ".join(f"{kept.counts[kind.value]} {kind.value}s" for kind in Kind)
-    typer.echo(printable(f"{how} {kept.path}: {counted}; checked"))
+    nodes = ", ".join(counted(kept.counts[kind.value], kind.value) for kind in Kind)
+    typer.echo(printable(f"{how} {kept.path}: {nodes}; checked"))

@@ -125,8 +125,9 @@ def remarks(path: Path, read: PathRead) -> Iterator[str]:
         yield printable(f"{path}: {noted.count}× {wording} ({_places(noted, counts.unit)})")
 
 
-def counted(number: int, what: str) -> str:
-    return f"{number} {what if number == 1 else _plural(what)}"
+def counted(number: int, what: str, several: str | None = None) -> str:
+    """1 record, 2,000 records."""
+    return f"{number:,} {what if number == 1 else several or _plural(what)}"
 
 
 def _places(noted: Noted, unit: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pgmem_local.construction.extract import verbatim_episode
 from pgmem_local.control import traces
-from pgmem_local.control.forgetting import ForgetPlan, Retelling, Selection, plan_forgetting
+from pgmem_local.control.forgetting import ForgetPlan, Selection, plan_forgetting
 from pgmem_local.control.opened import Opened
 from pgmem_local.conversation import Moment
 from pgmem_local.erasure import Erased, Erasure
@@ -40,8 +40,9 @@ class Swept:
 class Receipt:
     """What a forgetting removed, row by row and file by file.
 
-    entities, facts, sentences: what was known of others. rewritten: Episodes told anew from what stays. to_rebuild: those that the next
-    learning tells anew. read_again: lines that the next learning reads again. files: derived files, which are made again.
+    entities, facts, sentences, names: what was known of others, and what the owner called them. rewritten: Episodes told anew from what
+    stays. to_rebuild: those that the next learning tells anew. read_again: lines that the next learning reads again. files: derived
+    files, which are made again.
     """
 
     contexts: int
@@ -53,6 +54,7 @@ class Receipt:
     entities: int
     facts: int
     sentences: int
+    names: int
     rewritten: int
     to_rebuild: int
     read_again: int
@@ -62,11 +64,17 @@ class Receipt:
 
 
 def plan(memory: Opened, selection: Selection) -> ForgetPlan:
+    """What would go. What is known of others is counted by erasing it and taking that back: only the store knows what rests on what."""
     memory.refresh()
     found = _plan(memory, selection)
+    erased = memory.store.rehearse_erasing(_erasure(found))
     sweep, place = Sweep(found.traces, selection.everything), memory.store.place
     return replace(
         found,
+        entities=erased.entities,
+        facts=erased.facts,
+        sentences=erased.sentences,
+        names=erased.names,
         reject_lines=_lines(place.rejects, traces.without_rejects, sweep),
         history_lines=_lines(place.chat_history, traces.without_history, sweep),
     )
@@ -77,7 +85,7 @@ def forget(memory: Opened, selection: Selection, now: Moment) -> Receipt:
     with memory.store.learning():
         memory.refresh()
         found = _plan(memory, selection)
-        erased = memory.store.erase(_erasure(memory, found), Act(Deed.FORGET, now))
+        erased = memory.store.erase(_erasure(found, _retold(memory, found)), Act(Deed.FORGET, now))
         memory.refresh()
         swept = _sweep(memory.store)
         memory.vectors.rebuild()
@@ -94,7 +102,8 @@ def take_back(memory: Opened, context: NodeId) -> None:
 
 def lines_going(memory: Opened, contexts: Sequence[NodeId]) -> Erasure:
     """What goes with these lines, and what that does to the rest."""
-    return _erasure(memory, _plan(memory, Selection(tuple(contexts))))
+    found = _plan(memory, Selection(tuple(contexts)))
+    return _erasure(found, _retold(memory, found))
 
 
 def finish(store: MemoryStore) -> None:
@@ -111,11 +120,11 @@ def _plan(memory: Opened, selection: Selection) -> ForgetPlan:
     return plan_forgetting(memory.graph, selection, files, lambda contexts: verbatim_episode(contexts, settings))
 
 
-def _erasure(memory: Opened, found: ForgetPlan) -> Erasure:
+def _erasure(found: ForgetPlan, retold: Lesson | None = None) -> Erasure:
     to_rebuild = [retelling for retelling in found.retold if retelling.text is None]
     return Erasure(
         tuple(node.id for node in found.removed),
-        _retold(memory, [retelling for retelling in found.retold if retelling.text is not None]),
+        retold or Lesson(),
         tuple(context.id for retelling in to_rebuild for context in retelling.contexts[:1]),
         found.pending_again,
         found.redated,
@@ -127,8 +136,9 @@ def _erasure(memory: Opened, found: ForgetPlan) -> Erasure:
     )
 
 
-def _retold(memory: Opened, retellings: Sequence[Retelling]) -> Lesson:
+def _retold(memory: Opened, found: ForgetPlan) -> Lesson:
     """New Episodes under new ids, so that every index notices, from what stays of the old ones."""
+    retellings = [retelling for retelling in found.retold if retelling.text is not None]
     if not retellings:
         return Lesson()
     notes = memory.annotator.annotate([retelling.text or "" for retelling in retellings])
@@ -162,6 +172,7 @@ def _receipt(found: ForgetPlan, erased: Erased, swept: Swept) -> Receipt:
         erased.entities,
         erased.facts,
         erased.sentences,
+        erased.names,
         anew - to_rebuild,
         to_rebuild,
         len(found.pending_again),

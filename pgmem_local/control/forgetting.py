@@ -72,7 +72,8 @@ class ForgetPlan:
     """What goes, what is rewritten, and what that does to the rest.
 
     holds_again: notes that nothing replaces any more. traces: patterns of words to be taken out of the files beside the database.
-    files: paths that go too. judgements: pairs judged of which a node goes. reject_lines, history_lines: entries of those files that go.
+    files: paths that go too. judgements: pairs judged of which a node goes. entities, facts, sentences, names: what is known of others,
+    and what the owner calls them. reject_lines, history_lines: entries of those files that go.
     """
 
     selection: Selection
@@ -85,6 +86,10 @@ class ForgetPlan:
     traces: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     judgements: int = 0
+    entities: int = 0
+    facts: int = 0
+    sentences: int = 0
+    names: int = 0
     reject_lines: int = 0
     history_lines: int = 0
 
@@ -94,7 +99,8 @@ class ForgetPlan:
         return tuple(node for node in self.removed if node.kind is kind and node.id not in anew)
 
     def __bool__(self) -> bool:
-        return self.selection.everything or bool(self.removed or self.reject_lines or self.history_lines)
+        beside_nodes = (self.entities, self.facts, self.sentences, self.names, self.reject_lines, self.history_lines)
+        return self.selection.everything or bool(self.removed) or any(beside_nodes)
 
 
 def plan_forgetting(

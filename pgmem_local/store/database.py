@@ -97,6 +97,17 @@ class Database:
                 connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'revision'")
 
     @contextmanager
+    def rehearse(self) -> Iterator[sqlite3.Connection]:
+        """A write that is taken back whatever happens: to see what it would do. Raises StoreBusy like a write."""
+        with self._lock, self._explained():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         with self._lock, self._explained():
             self._connection.execute(begin)

@@ -21,7 +21,15 @@ from pgmem_local.words import keywords
 _KEPT_TABLES = ("meta", "counters", "sweeps")
 """What a memory keeps even when everything is forgotten: numbers are never given twice."""
 _DUE = "sweep_due"
-_TABLES = ("judgements", "vectors", "entities", "facts", "profile_sentences")
+_TABLES = {
+    "judgements": "judgements",
+    "vectors": "vectors",
+    "entities": "entities WHERE merged_into IS NULL",  # what was merged into another is nobody of its own
+    "facts": "facts",
+    "profile_sentences": "profile_sentences",
+    "names": "(SELECT own_name FROM entities UNION SELECT own_name FROM entity_log) WHERE own_name IS NOT NULL",
+}
+"""What is counted, and the rows that count."""
 _PEOPLE_TEXTS = {"facts": ("fact_sources", "fact"), "profile_sentences": ("sentence_sources", "sentence")}
 """Texts about others, and which Contexts each rests on."""
 
@@ -51,6 +59,7 @@ def erase(connection: sqlite3.Connection, erasure: Erasure) -> Erased:
         entities=gone["entities"],
         facts=gone["facts"],
         sentences=gone["profile_sentences"],
+        names=gone["names"],
     )
 
 
@@ -163,4 +172,4 @@ def _bridge(connection: sqlite3.Connection, judgements: Sequence[Judgement]) -> 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int]:
     counts = {kind.value: 0 for kind in Kind} | dict(connection.execute("SELECT kind, count(*) FROM nodes GROUP BY kind").fetchall())
-    return counts | {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in _TABLES}
+    return counts | {name: connection.execute(f"SELECT count(*) FROM {counted}").fetchone()[0] for name, counted in _TABLES.items()}

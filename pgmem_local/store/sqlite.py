@@ -241,6 +241,11 @@ class MemoryStore:
 
     # What is forgotten
 
+    def rehearse_erasing(self, erasure: Erasure) -> Erased:
+        """What `erase` would take out, row by row; nothing has changed afterwards."""
+        with self._database.rehearse() as connection:
+            return erasing.erase(connection, erasure)
+
     def erase(self, erasure: Erasure, act: Act | None = None) -> Erased:
         """Take nodes out for good, with an act to note; the sweep that follows is due from then on, whatever happens to us."""
         with self._database.write() as connection:

@@ -73,7 +73,7 @@ class TestForgetting:
         value = remembered.json("forget", "--text", "espresso", "--dry-run")
         assert [one["id"] for one in value["removed"]] == ["c1", "c2", "s1", "s2", "t1"]
         shown = remembered("forget", "--text", "espresso", "--dry-run").stdout
-        assert "to be forgotten: 2 contexts, 0 episodes, 2 states, 1 traits, 2 relations" in shown
+        assert "to be forgotten: 2 lines, 0 episodes, 2 states, 1 trait, 2 relations" in shown
         assert len(remembered.json("search", "espresso")["found"]) >= 3
 
     def test_without_yes_and_without_a_terminal_nothing_is_forgotten(self, remembered: Shell) -> None:
@@ -84,7 +84,7 @@ class TestForgetting:
     def test_on_a_terminal_the_owner_is_asked(self, remembered: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[str] = []
         monkeypatch.setattr(controlling, "ask_owner", asked.append)
-        assert "forgotten: 0 lines, 1 states" in remembered("forget", "s1").stdout
+        assert "forgotten: 0 lines, 0 episodes, 1 state, " in remembered("forget", "s1").stdout
         assert asked == ["Forget this for good?"]
 
     def test_receipt_counts_what_went(self, remembered: Shell) -> None:

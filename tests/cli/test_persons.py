@@ -138,3 +138,11 @@ def test_timeline_is_in_order_and_says_what_no_longer_holds(home: Path) -> None:
 def test_every_command_shows_an_example(command: str) -> None:
     assert f"Example: pgmem people {command}" in CliRunner().invoke(app, ["people", command, "--help"]).stdout
     assert "Example: pgmem people" in CliRunner().invoke(app, ["people", "--help"]).stdout
+
+
+def test_plan_and_receipt_of_a_forgetting_say_what_goes_of_others(home: Path) -> None:
+    line = "of others: 2 people or places, 2 facts, 1 profile sentence, 0 names you gave"
+    assert line in pgmem(home, "forget", "c2", "--dry-run").stdout.splitlines()
+    counts = {"entities": 2, "facts": 2, "sentences": 1, "names": 0}
+    assert counts.items() <= value(home, "forget", "c2", "--dry-run").items()
+    assert line in pgmem(home, "forget", "c2", "--yes").stdout.splitlines()

@@ -95,7 +95,7 @@ def test_forgetting_after_a_yes_leaves_no_trace_in_memory_conversation_and_files
 ) -> None:
     monkeypatch.setattr(Room, "confirms", lambda room, question: True)
     result = pgmem("chat", "--no-learn", stdin="I breed zebrafishcanary.\n/forget zebrafishcanary\nI swim now.\n")
-    assert "forgotten: 1 lines" in result.stderr
+    assert "forgotten: 1 line, " in result.stderr
     with pgmem.store() as store:
         nodes = store.load_graph().of_kind(Kind.CONTEXT)
     assert [node.text for node in nodes if isinstance(node, Context)] == ["I swim now."]
