@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
 import os
 import threading
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -100,3 +103,21 @@ def test_field_to_map_that_does_not_exist_is_said(tmp_path: Path) -> None:
 def test_each_sample_is_taken_for_one_format_only(name: str, expected: str) -> None:
     found = [one.name for one in FORMATS if one.recognise(HeldSource({"export.json": sample(name)}))]
     assert found == [expected]
+
+
+def test_damaged_bytes_of_every_format_are_tried_as_often_as_the_profile_says() -> None:
+    tried = {name for path in sorted(Path(__file__).parent.glob("test_*.py")) for name in formats_tried(path)}
+    assert tried == {one.name for one in FORMATS}
+
+
+def formats_tried(path: Path) -> Iterator[str]:
+    """The formats that a file of tests holds to the laws, whatever the bytes, with no number of examples of its own."""
+    module = importlib.import_module(f"tests.ingest.{path.stem}")
+    for test in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(test, ast.FunctionDef) and "any_bytes" in test.name and "settings" not in map(called, test.decorator_list):
+            calls = (node for node in ast.walk(test) if isinstance(node, ast.Call) and called(node) == "assert_laws")
+            yield from (getattr(module, ast.unparse(call.args[0])).name for call in calls)
+
+
+def called(node: ast.AST) -> str:
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ast.unparse(node)
