@@ -111,12 +111,11 @@ class _Ranking:
     def __init__(self, graph: PersonaGraph, pool: Pool, settings: AssembleSettings) -> None:
         self._graph, self._pool, self._settings = graph, pool, settings
         self._removed = frozenset(identifier for identifier in pool.scores if successors(graph, pool, identifier))
-        counting = pool.scores.keys() - self._removed
-        self._counted = pool.reach.mask(counting)
+        self._counting = pool.scores.keys() - self._removed
         if settings.weighing is Weighing.COUNTED:
-            self._weights = counted(pool.reach, counting)
+            self._weights = counted(pool.reach, self._counting)
         else:
-            self._weights = weighed(graph, pool.reach, counting, settings.fading)
+            self._weights = weighed(graph, pool.reach, self._counting, settings.fading)
 
     def current(self, kind: Kind) -> list[NodeId]:
         return [identifier for identifier in self._of_kind(kind) if identifier not in self._removed]
@@ -150,11 +149,6 @@ class _Ranking:
     def _of_kind(self, kind: Kind) -> list[NodeId]:
         return [identifier for identifier, scored in self._pool.scores.items() if scored.node.kind is kind]
 
-    def _evidence(self, identifier: NodeId) -> tuple[int, int]:
-        """[S(v), C(v)] as bit sets, without what was removed."""
-        reach = self._pool.reach
-        return reach.plus[identifier] & self._counted, reach.minus[identifier] & self._counted
-
     def _worth(self, identifier: NodeId) -> tuple[float, float]:
         """[val, ψ] Equations 9 and 10."""
         evidence = self._weights[identifier]
@@ -171,9 +165,10 @@ class _Ranking:
 
     def _ranked(self, identifier: NodeId) -> Ranked:
         scored, (validity, psi) = self._pool.scores[identifier], self._worth(identifier)
-        supporting, contradicting = map(self._pool.reach.members, self._evidence(identifier))
+        supporters = self._pool.reach.supporters(identifier) & self._counting
+        challengers = self._pool.reach.challengers(identifier) & self._counting
         pinned, weight = identifier in self._graph.pinned, self._weights[identifier]
-        return Ranked(scored.node, scored.phi, validity, psi, supporting, contradicting, pinned, weight)
+        return Ranked(scored.node, scored.phi, validity, psi, supporters, challengers, pinned, weight)
 
     def _in_order(self, identifiers: Iterable[NodeId]) -> tuple[Node, ...]:
         return tuple(self._graph[identifier] for identifier in sorted(identifiers, key=self._rank))

@@ -2,7 +2,7 @@
 
 A path holds where all its edges do, so its probability is the product of theirs. Equal to a best-path search from every node, but
 computed for all origins of a block of targets at once, from the targets backwards: a node's best is its best edge times the best
-of where that leads. As in `reach`, paths have at most H steps inside the pool, and a minus can only be the last.
+of where that leads. As in `reach`, paths have at most H steps inside the pool, none leaves its region, and a minus can only be the last.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from numpy.typing import NDArray
 from pgmem_local.graph.nodes import NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.graph.signs import Sign
-from pgmem_local.retrieval.reach import Reach
+from pgmem_local.retrieval.reach import REGION, Region
 
 Chances = NDArray[np.float64]
-BLOCK = 256
-"""Targets at once: tables stay small (pool × 256), and numpy's own cost per call small beside the work."""
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """For one node, by position in the pool: the probability of the best path that leads to it from each, by sign; 0 for none."""
+    """For one node, by position in its region: the probability of the best path that leads to it from each, by sign; 0 for none."""
 
     target: NodeId
     plus: Chances
@@ -34,7 +32,7 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class _Steps:
-    """All steps of one sign inside the pool, those of one origin together: `origins[i]` has those from `begins[i]` on."""
+    """All steps of one sign inside a region, those of one origin together: `origins[i]` has those from `begins[i]` on."""
 
     origins: NDArray[np.intp]
     begins: NDArray[np.intp]
@@ -49,17 +47,20 @@ class _Steps:
         return longer
 
 
-def arrivals(graph: PersonaGraph, reach: Reach, block: int = BLOCK) -> Iterator[Arrivals]:
-    """The best paths to each pool node, in the order of positions; a node's own entry says nothing."""
-    plus, minus = (_steps(graph, reach.positions, sign) for sign in Sign)
-    ordered = list(reach.positions)
+def arrivals(graph: PersonaGraph, region: Region, block: int = REGION) -> Iterator[Arrivals]:
+    """The best paths to each node of a region, in the order of positions; a node's own entry says nothing.
+
+    So many targets come at once as `block` says, for the tables of a large region to stay small (region × block).
+    """
+    plus, minus = (_steps(graph, region.positions, sign) for sign in Sign)
+    ordered = list(region.positions)
     for first in range(0, len(ordered), block):
         targets = ordered[first : first + block]
         ends = np.zeros((len(ordered), len(targets)))
         ends[np.arange(first, first + len(targets)), np.arange(len(targets))] = 1.0
-        supporting = _lengthened(plus, ends, reach.hop_cap)
-        last = minus.before(ends) if reach.hop_cap > 0 else np.zeros_like(ends)
-        challenging = _lengthened(plus, last, reach.hop_cap - 1)
+        supporting = _lengthened(plus, ends, region.hop_cap)
+        last = minus.before(ends) if region.hop_cap > 0 else np.zeros_like(ends)
+        challenging = _lengthened(plus, last, region.hop_cap - 1)
         for column, target in enumerate(targets):
             yield Arrivals(target, supporting[:, column], challenging[:, column])
 

@@ -23,7 +23,7 @@ from pgmem_local.conversation import Moment
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, RecallPriority, Scope, State
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.retrieval.chances import Arrivals, arrivals
-from pgmem_local.retrieval.reach import Reach
+from pgmem_local.retrieval.reach import Reach, Region
 from pgmem_local.settings import FadingSettings
 
 Source = Hashable
@@ -52,28 +52,31 @@ class Voice:
 
 def counted(reach: Reach, counting: Set[NodeId]) -> dict[NodeId, Weight]:
     """Every note alike, and no time: the numbers of equation 9 as the paper has them."""
-    mask = reach.mask(counting)
     return {
-        identifier: Weight((reach.plus[identifier] & mask).bit_count(), (reach.minus[identifier] & mask).bit_count())
-        for identifier in reach.positions
+        identifier: Weight(len(reach.supporters(identifier) & counting), len(reach.challengers(identifier) & counting))
+        for region in reach.regions
+        for identifier in region.positions
     }
 
 
 def weighed(graph: PersonaGraph, reach: Reach, counting: Set[NodeId], fading: FadingSettings | None) -> dict[NodeId, Weight]:
     """The weights of all pool nodes; only what is `counting` weighs for or against another."""
-    notes = _Notes(graph, reach, counting)
-    return {one.target: notes.weight(one, fading) for one in arrivals(graph, reach)}
+    weights: dict[NodeId, Weight] = {}
+    for region in reach.regions:
+        notes = _Notes(graph, region, counting)
+        weights.update((one.target, notes.weight(one, fading)) for one in arrivals(graph, region))
+    return weights
 
 
 class _Notes:
-    """The pool as the weighing sees it, by position: what counts, what it rests on, and how many days ago it was last said."""
+    """A region as the weighing sees it, by position: what counts, what it rests on, and how many days ago it was last said."""
 
-    def __init__(self, graph: PersonaGraph, reach: Reach, counting: Set[NodeId]) -> None:
-        self._graph, self._positions = graph, reach.positions
-        contexts = {identifier: _contexts_behind(graph, identifier) for identifier in reach.positions}
+    def __init__(self, graph: PersonaGraph, region: Region, counting: Set[NodeId]) -> None:
+        self._graph, self._positions = graph, region.positions
+        contexts = {identifier: _contexts_behind(graph, identifier) for identifier in region.positions}
         self._sources = [sources_of(identifier, behind) for identifier, behind in contexts.items()]
         self._ages = np.array([_age(graph.newest, graph[identifier], behind) for identifier, behind in contexts.items()])
-        self._counting = np.array([identifier in counting for identifier in reach.positions], dtype=bool)
+        self._counting = np.array([identifier in counting for identifier in region.positions], dtype=bool)
 
     def weight(self, one: Arrivals, fading: FadingSettings | None) -> Weight:
         node, position = self._graph[one.target], self._positions[one.target]
@@ -109,8 +112,14 @@ def distinct_weight(voices: Iterable[Voice], known: Set[Source]) -> float:
 
 def _seat(voice: Voice, holders: dict[Source, Voice], known: Set[Source]) -> bool:
     """Give a voice a source, those who hold one moving to others where that helps; False where none can be had."""
-    before: dict[Source, Source | None] = {source: None for source in voice.sources if source not in known}
-    waiting = sorted(before, key=holders.__contains__)
+    before: dict[Source, Source | None] = {}
+    for source in voice.sources:
+        if source not in known:
+            if source not in holders:
+                holders[source] = voice
+                return True
+            before[source] = None
+    waiting = list(before)
     for source in waiting:
         if source not in holders:
             _move_up(voice, source, before, holders)

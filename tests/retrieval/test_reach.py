@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import time
 from itertools import pairwise
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from pgmem_local.graph.edges import Judgement, Relation
 from pgmem_local.graph.nodes import Kind, NodeId, node_id
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.graph.signs import Sign
-from pgmem_local.retrieval.reach import signed_reach
+from pgmem_local.retrieval.reach import REGION, signed_reach
 from tests.builders import Sketch
 
 STATES = [node_id(Kind.STATE, number) for number in range(6)]
@@ -54,14 +55,17 @@ def judged_pairs(draw: st.DrawFn) -> list[Judgement]:
     return [Judgement(*pair, relation, 1.0, "drawn") for pair, relation in zip(ordered, relations, strict=True)]
 
 
-@given(judged_pairs(), st.sets(st.sampled_from(STATES)), st.integers(0, 4))
+@given(judged_pairs(), st.sets(st.sampled_from(STATES)), st.integers(0, 4), st.integers(1, 7))
 @settings(max_examples=150, deadline=None)
-def test_reach_is_what_enumerating_all_paths_finds(judgements: list[Judgement], members: set[NodeId], hop_cap: int) -> None:
+def test_reach_is_what_enumerating_all_paths_finds(
+    judgements: list[Judgement], members: set[NodeId], hop_cap: int, region: int
+) -> None:
     graph = graph_of(judgements)
-    reach = signed_reach(graph, members, hop_cap)
+    with patch("pgmem_local.retrieval.reach.REGION", region):
+        reach = signed_reach(graph, members, hop_cap)
     supporters, challengers = by_enumeration(graph, members, hop_cap)
-    assert {member: reach.members(reach.plus[member]) for member in members} == supporters
-    assert {member: reach.members(reach.minus[member]) for member in members} == challengers
+    assert {member: reach.supporters(member) for member in members} == supporters
+    assert {member: reach.challengers(member) for member in members} == challengers
 
 
 def test_nothing_passes_a_minus() -> None:
@@ -70,8 +74,8 @@ def test_nothing_passes_a_minus() -> None:
     sketch.contradict(far, rival)
     sketch.support(rival, node)
     reach = signed_reach(sketch.graph, [far, rival, node], 10)
-    assert reach.members(reach.plus[node]) == {rival}
-    assert reach.members(reach.minus[node]) == frozenset()
+    assert reach.supporters(node) == {rival}
+    assert reach.challengers(node) == frozenset()
 
 
 def test_supporters_of_a_contradicting_node_contradict_with_it() -> None:
@@ -80,7 +84,7 @@ def test_supporters_of_a_contradicting_node_contradict_with_it() -> None:
     sketch.support(far, rival)
     sketch.contradict(rival, node)
     reach = signed_reach(sketch.graph, [far, rival, node], 10)
-    assert reach.members(reach.minus[node]) == {far, rival}
+    assert reach.challengers(node) == {far, rival}
 
 
 def test_path_ends_at_the_hop_cap() -> None:
@@ -89,7 +93,7 @@ def test_path_ends_at_the_hop_cap() -> None:
     for one, other in pairwise(chain):
         sketch.shift(one, other)
     reach = signed_reach(sketch.graph, chain, 3)
-    assert reach.members(reach.plus[chain[4]]) == set(chain[1:4])
+    assert reach.supporters(chain[4]) == set(chain[1:4])
 
 
 def test_path_stays_inside_the_pool() -> None:
@@ -98,7 +102,21 @@ def test_path_stays_inside_the_pool() -> None:
     sketch.support(one, outside)
     sketch.support(outside, other)
     reach = signed_reach(sketch.graph, [one, other], 10)
-    assert reach.members(reach.plus[other]) == frozenset()
+    assert reach.supporters(other) == frozenset()
+
+
+def test_what_an_island_reaches_does_not_depend_on_the_size_of_the_pool() -> None:
+    nodes = [node_id(Kind.STATE, number) for number in range(3 * REGION)]
+    graph = graph_of([Judgement(one, other, Relation.SUPPORT, 1.0, "drawn") for one, other in zip(nodes[::2], nodes[1::2], strict=True)])
+    reach = signed_reach(graph, nodes, 10)
+    assert sorted(len(region.positions) for region in reach.regions) == [REGION] * 3
+    assert all(reach.supporters(one) == {other} for one, other in zip(nodes[::2], nodes[1::2], strict=True))
+
+
+def test_island_larger_than_a_region_stays_whole() -> None:
+    nodes = [node_id(Kind.STATE, number) for number in range(REGION + 1)]
+    graph = graph_of([Judgement(one, other, Relation.SHIFT_TO, 1.0, "drawn") for one, other in pairwise(nodes)])
+    assert len(signed_reach(graph, nodes, REGION).supporters(nodes[-1])) == REGION
 
 
 def test_reach_of_a_large_pool_takes_less_than_three_seconds() -> None:
@@ -110,4 +128,4 @@ def test_reach_of_a_large_pool_takes_less_than_three_seconds() -> None:
     start = time.perf_counter()
     reach = signed_reach(graph, nodes, 10)
     assert time.perf_counter() - start < 3
-    assert len(reach.members(reach.plus[nodes[0]])) > 1_000
+    assert len(reach.supporters(nodes[0])) > 1_000
