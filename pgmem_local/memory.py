@@ -1,7 +1,8 @@
 """PersonaMemory: one person's memory, opened, wired and closed. The only place where store, models and stages meet.
 
 Observing stores a turn at once and marks it pending. Learning takes pending turns up, whenever it is called, in whatever process; each
-lesson lands in one transaction, so it may be stopped at any moment. Recalling and answering read the same graph.
+lesson lands in one transaction, so it may be stopped at any moment. Recalling and answering read the same graph. What only learning
+about people and carrying elsewhere need is imported there: nobody who opens a memory to talk waits for it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -25,9 +26,8 @@ from pgmem_local.construction.desk import Desk
 from pgmem_local.construction.extract import Reading, Said
 from pgmem_local.construction.judge import judge_for
 from pgmem_local.construction.pair import by_time
-from pgmem_local.control import carrying, editing, erasing, safekeeping, statements
+from pgmem_local.control import editing, erasing, safekeeping, statements
 from pgmem_local.control import people as registry
-from pgmem_local.control.carrying import Exported, Imported
 from pgmem_local.control.editing import Edit, EditedEntries
 from pgmem_local.control.erasing import Receipt
 from pgmem_local.control.forgetting import ForgetPlan, Selection
@@ -43,10 +43,7 @@ from pgmem_local.graph.timeline import Event, timeline
 from pgmem_local.ingest.secrets import mask_secrets
 from pgmem_local.ingest.untrusted import clean
 from pgmem_local.lesson import Lesson, PeopleLesson
-from pgmem_local.portable.formats import Format
 from pgmem_local.ports import ChatModel, Embedder, Message, Spent
-from pgmem_local.profiles.desk import PeopleDesk
-from pgmem_local.profiles.pipeline import learn_people
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.core import PersonaCore, persona_core
 from pgmem_local.retrieval.joined import Sources, find_company, write_joined
@@ -60,6 +57,10 @@ from pgmem_local.settings import Settings
 from pgmem_local.store.people import PeopleVectors, Undone
 from pgmem_local.store.sqlite import Added, Arrival, MemoryStore
 from pgmem_local.store.vectors import VectorIndexes
+
+if TYPE_CHECKING:
+    from pgmem_local.control.carrying import Exported, Imported
+    from pgmem_local.portable.formats import Format
 
 WINDOW = 4
 """Contexts learned together: their prompts are decoded in one batch, their lessons land one by one."""
@@ -374,6 +375,9 @@ class PersonaMemory:
     def _learn_people(self, contexts: Sequence[Context]) -> PeopleLesson | None:
         if not self.settings.people.enabled:
             return None
+        from pgmem_local.profiles.desk import PeopleDesk
+        from pgmem_local.profiles.pipeline import learn_people
+
         known = self.people_vectors()
         desk = PeopleDesk(self.model, self.embedder.embed, self.people, known.fact, self.store.people, self.settings.people)
         return learn_people(desk, contexts)
@@ -618,11 +622,15 @@ class PersonaMemory:
     def export(self, path: Path | str, form: Format | None = None) -> Exported:
         """Write the memory into a new file, in the form that its ending names or `form` says. The text is plain, also of an encrypted
         memory. Raises StoreError."""
+        from pgmem_local.control import carrying
+
         with self._lock:
             return carrying.export(self, Path(path), form)
 
     def export_text(self, form: Format) -> Iterator[str]:
         """The same as text, piece by piece."""
+        from pgmem_local.control import carrying
+
         with self._lock:
             return carrying.export_text(self, form)
 
@@ -631,5 +639,7 @@ class PersonaMemory:
 
         Raises IngestError on any other file, and StoreBusy while something is being learned; the memory is as it was then.
         """
+        from pgmem_local.control import carrying
+
         with self._lock:
             return carrying.import_(self, Path(path), report)

@@ -12,8 +12,6 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import groupby
 
-from snowballstemmer.english_stemmer import EnglishStemmer
-
 _STOP_WORDS = frozenset(
     """
     a an the this that these those here there
@@ -45,6 +43,8 @@ _ELISION = re.compile(r"^(?:[cdjlmnst]|qu)'(?=\w\w)")
 
 def keywords(text: str) -> frozenset[str]:
     """The normalised single words of a text, stemmed."""
+    from snowballstemmer.english_stemmer import EnglishStemmer  # which brings in forty other languages
+
     stemmer = EnglishStemmer()  # keeps its word inside while it works, so threads must not share one
     return frozenset(str(stemmer.stemWord(word)) for word in content_words(text))
 

@@ -22,7 +22,9 @@ from typing import Any
 from pgmem_local.conversation import Exchange
 from pgmem_local.errors import IngestError
 from pgmem_local.graph.nodes import Context, Kind
-from pgmem_local.ingest import ReadOptions, open_source, read_exchanges
+from pgmem_local.ingest.formats import ReadOptions
+from pgmem_local.ingest.registry import read_exchanges
+from pgmem_local.ingest.source import open_source
 from pgmem_local.memory import PersonaMemory
 from pgmem_local.words import keywords
 

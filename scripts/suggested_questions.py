@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pgmem_local.answering import Answer
 from pgmem_local.graph.nodes import Context
-from pgmem_local.ingest import read_exchanges
+from pgmem_local.ingest.registry import read_exchanges
 from pgmem_local.memory import PersonaMemory
 
 

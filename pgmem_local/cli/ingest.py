@@ -24,7 +24,8 @@ from pgmem_local.cli.values import print_json
 from pgmem_local.control.editing import Edit, EditedEntries
 from pgmem_local.conversation import Exchange
 from pgmem_local.errors import IngestError, StoreBusy
-from pgmem_local.ingest import RejectsFile, printable
+from pgmem_local.ingest.rejects import RejectsFile
+from pgmem_local.ingest.untrusted import printable
 from pgmem_local.memory import PersonaMemory
 from pgmem_local.ports import Spent
 from pgmem_local.store.sqlite import Added

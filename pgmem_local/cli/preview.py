@@ -21,7 +21,7 @@ from pgmem_local.cli.values import print_json
 from pgmem_local.control.editing import EditedEntries
 from pgmem_local.conversation import Exchange, Moment, Speaker
 from pgmem_local.graph.persona_graph import PersonaGraph
-from pgmem_local.ingest import printable
+from pgmem_local.ingest.untrusted import printable
 from pgmem_local.store.place import locate
 from pgmem_local.store.sqlite import MemoryStore
 

@@ -10,7 +10,13 @@ import typer
 
 from pgmem_local.conversation import Exchange
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import Counts, Exchanges, Noted, Period, ReadOptions, Recognised, Reject, Within, printable, read_exchanges
+from pgmem_local.ingest.exchanges import Exchanges
+from pgmem_local.ingest.formats import ReadOptions, Recognised
+from pgmem_local.ingest.period import Period, Within
+from pgmem_local.ingest.reader import Counts, Noted
+from pgmem_local.ingest.registry import read_exchanges
+from pgmem_local.ingest.rejects import Reject
+from pgmem_local.ingest.untrusted import printable
 
 SHOWN = 20
 """Rejects said on the terminal, and lines named in a remark; files of damaged records would hide everything else."""

@@ -8,7 +8,6 @@ from enum import Enum
 from pathlib import Path
 
 from pgmem_local.errors import StoreError
-from pgmem_local.portable import dossier, graphml, jsonl, page
 from pgmem_local.portable.view import View
 
 if sys.version_info >= (3, 11):
@@ -49,6 +48,8 @@ def format_of(path: Path) -> Format:
 
 def write(view: View, wanted: Format) -> Iterator[str]:
     """A memory in one of the forms, piece by piece."""
+    from pgmem_local.portable import dossier, graphml, jsonl, page  # which bring in much that nothing else needs
+
     if wanted is Format.JSONL:
         return jsonl.lines(view.contents)
     if wanted is Format.MARKDOWN:

@@ -22,7 +22,9 @@ from hypothesis import strategies as st
 
 from pgmem_local.conversation import Turn
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import Counts, Format, ReadOptions, Reject
+from pgmem_local.ingest.formats import Format, ReadOptions
+from pgmem_local.ingest.reader import Counts
+from pgmem_local.ingest.rejects import Reject
 
 NOW = datetime(2026, 7, 1, tzinfo=timezone.utc)
 OPTIONS = ReadOptions(timezone.utc, NOW)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgmem_local.conversation import Turn
-from pgmem_local.ingest import Counts, Format, ReadOptions, Reject
+from pgmem_local.ingest.formats import Format, ReadOptions
+from pgmem_local.ingest.reader import Counts
+from pgmem_local.ingest.rejects import Reject
 from tests.ingest.laws import OPTIONS, HeldSource
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 
 from pgmem_local.conversation import Speaker
-from pgmem_local.ingest import ReadOptions
 from pgmem_local.ingest.claude import CLAUDE
+from pgmem_local.ingest.formats import ReadOptions
 from tests.ingest.laws import NOW, HeldSource, assert_laws, mutated, mutated_json
 from tests.ingest.reading import read, sample
 

@@ -7,7 +7,9 @@ import pytest
 
 from pgmem_local.conversation import Exchange
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import Exchanges, Reject, read_exchanges
+from pgmem_local.ingest.exchanges import Exchanges
+from pgmem_local.ingest.registry import read_exchanges
+from pgmem_local.ingest.rejects import Reject
 
 
 def exchanges(tmp_path: Path, *lines: tuple[str, str, str] | str) -> Exchanges:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import read_exchanges
 from pgmem_local.ingest.formats import Format, ReadOptions, recognise
 from pgmem_local.ingest.reader import Reader
+from pgmem_local.ingest.registry import read_exchanges
 from pgmem_local.ingest.source import Source, head, open_source
 
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from pgmem_local.conversation import Speaker
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import ReadOptions, Reject
 from pgmem_local.ingest import instagram as module
+from pgmem_local.ingest.formats import ReadOptions
 from pgmem_local.ingest.instagram import INSTAGRAM, is_wording, oldest_first, repaired
+from pgmem_local.ingest.rejects import Reject
 from tests.ingest.laws import NOW, HeldSource, assert_laws, mutated, mutated_json
 from tests.ingest.reading import Read, read, sample
 

@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 
 from pgmem_local.conversation import Moment, Speaker, Turn, entry_key
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import MARK, JsonLines, ReadOptions, Reject, open_source
-from pgmem_local.ingest.jsonl import JSON_LINES, LONGEST_LINE
+from pgmem_local.ingest.formats import ReadOptions
+from pgmem_local.ingest.jsonl import JSON_LINES, LONGEST_LINE, JsonLines
+from pgmem_local.ingest.rejects import Reject
+from pgmem_local.ingest.secrets import MARK
+from pgmem_local.ingest.source import open_source
 from tests.ingest.laws import assert_laws, mutated
 
 NOW = datetime(2026, 7, 1, tzinfo=timezone.utc)

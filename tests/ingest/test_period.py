@@ -5,7 +5,8 @@ from datetime import date, datetime, timedelta, timezone
 import pytest
 
 from pgmem_local.conversation import Exchange, Moment, Turn
-from pgmem_local.ingest import Period, Reject, Within
+from pgmem_local.ingest.period import Period, Within
+from pgmem_local.ingest.rejects import Reject
 
 REJECT = Reject("f", 1, "r", "x")
 

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import FORMATS, Exchanges, ReadOptions, read_exchanges
+from pgmem_local.ingest.exchanges import Exchanges
+from pgmem_local.ingest.formats import ReadOptions
 from pgmem_local.ingest.jsonl import JSON_LINES
+from pgmem_local.ingest.registry import FORMATS, read_exchanges
 from tests.ingest.laws import HeldSource
 from tests.ingest.reading import sample
 

@@ -10,8 +10,10 @@ import pytest
 
 from pgmem_local.conversation import Turn
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import JsonLines, ReadOptions, Reject, RejectsFile, open_source
-from pgmem_local.ingest.rejects import as_found
+from pgmem_local.ingest.formats import ReadOptions
+from pgmem_local.ingest.jsonl import JsonLines
+from pgmem_local.ingest.rejects import Reject, RejectsFile, as_found
+from pgmem_local.ingest.source import open_source
 
 CUT = Reject("diary.jsonl", 5, "not valid JSON", '{"text": "Ich trank ☕ allein')
 

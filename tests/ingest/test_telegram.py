@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from pgmem_local.conversation import Speaker, Turn
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import Exchanges, ReadOptions, Reject
-from pgmem_local.ingest.formats import Recognised
+from pgmem_local.ingest.exchanges import Exchanges
+from pgmem_local.ingest.formats import ReadOptions, Recognised
 from pgmem_local.ingest.reader import Counts
+from pgmem_local.ingest.rejects import Reject
 from pgmem_local.ingest.telegram import TELEGRAM
 from tests.ingest.laws import NOW, HeldSource, assert_laws, mutated, mutated_json
 from tests.ingest.reading import sample

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from pgmem_local.conversation import Speaker, Turn, entry_key
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest import ReadOptions, Reject, read_exchanges
+from pgmem_local.ingest.formats import ReadOptions
 from pgmem_local.ingest.reader import Counts
+from pgmem_local.ingest.registry import read_exchanges
+from pgmem_local.ingest.rejects import Reject
 from pgmem_local.ingest.source import open_source
 from pgmem_local.ingest.whatsapp import LONGEST_MESSAGE, PASTED, WHATSAPP
 from tests.ingest.laws import NOW, HeldSource, assert_laws, mutated

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta, timezone
 from typing import Generic, TypeVar
 
 from pgmem_local.conversation import Exchange, Moment, Speaker, Turn
-from pgmem_local.ingest import clean, mask_secrets
+from pgmem_local.ingest.secrets import mask_secrets
+from pgmem_local.ingest.untrusted import clean
 
 FIRST_MINUTE = timedelta(hours=12)
 """Data sets give a session's day only: its turns are set a minute apart from noon on, so that their order is certain."""

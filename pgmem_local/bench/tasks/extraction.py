@@ -19,7 +19,8 @@ from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.extract import ASSISTANT, Reading, Said, StateDraft, extract_states
 from pgmem_local.errors import IngestError, ModelOutputInvalid
 from pgmem_local.graph.nodes import Context, Kind, Polarity, RecallPriority, node_id
-from pgmem_local.ingest import clean, mask_secrets
+from pgmem_local.ingest.secrets import mask_secrets
+from pgmem_local.ingest.untrusted import clean
 from pgmem_local.ports import Spent
 from pgmem_local.settings import ConstructionSettings
 from pgmem_local.words import keywords

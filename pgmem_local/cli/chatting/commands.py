@@ -1,4 +1,7 @@
-"""The slash commands of a chat: a table of names, what each needs and does. Each is a function of the room and what follows its name."""
+"""The slash commands of a chat: a table of names, what each needs and does. Each is a function of the room and what follows its name.
+
+What a command alone needs is imported when it is given, as with the commands of `pgmem`: it would keep the first prompt waiting.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,6 @@ from rich.text import Text
 from pgmem_local.cli import show
 from pgmem_local.cli.chatting.screen import Screen, TerminalScreen
 from pgmem_local.cli.chatting.transcript import save
-from pgmem_local.cli.chatting.why import show_grounds
-from pgmem_local.cli.controlling import plan_lines, receipt_lines
-from pgmem_local.cli.figures import show_tables
-from pgmem_local.cli.look import print_reasons
-from pgmem_local.cli.persons import print_card, print_events, print_people
-from pgmem_local.cli.progress import progress_for_terminal
 from pgmem_local.cli.values import Status, entries
 from pgmem_local.control.forgetting import Selection
 from pgmem_local.graph.nodes import NodeId
@@ -75,6 +72,8 @@ def _me(room: Room, rest: str) -> None:
 
 
 def _people(room: Room, rest: str) -> None:
+    from pgmem_local.cli.persons import print_card, print_people
+
     with room.talk.memory_alone() as memory:
         if rest:
             print_card(memory.person(rest), memory.people)
@@ -83,11 +82,16 @@ def _people(room: Room, rest: str) -> None:
 
 
 def _timeline(room: Room, rest: str) -> None:
+    from pgmem_local.cli.persons import print_events
+
     with room.talk.memory_alone() as memory:
         print_events(memory.timeline(rest or None), memory.people)
 
 
 def _why(room: Room, rest: str) -> None:
+    from pgmem_local.cli.chatting.why import show_grounds
+    from pgmem_local.cli.look import print_reasons
+
     with room.talk.memory_alone() as memory:
         if rest:
             print_reasons(room.console, memory.why(NodeId(rest.lower())))
@@ -127,6 +131,8 @@ def _search(room: Room, rest: str) -> None:
 
 def _forget(room: Room, rest: str) -> None:
     """Show what would go, ask, and forget it; the conversation forgets it too."""
+    from pgmem_local.cli.controlling import plan_lines, receipt_lines
+
     with room.talk.memory_alone() as memory:
         plan = memory.plan_forgetting(selection_of(rest))
         if not plan:
@@ -150,6 +156,8 @@ def selection_of(rest: str) -> Selection:
 
 
 def _stats(room: Room, rest: str) -> None:
+    from pgmem_local.cli.figures import show_tables
+
     with room.talk.memory_alone() as memory:
         show_tables(memory)
 
@@ -177,6 +185,8 @@ def _temp(room: Room, rest: str) -> None:
 
 def _wait(room: Room, rest: str) -> None:
     """Show progress until all is learned. Ctrl-C ends the waiting, not the learning."""
+    from pgmem_local.cli.progress import progress_for_terminal
+
     progress = progress_for_terminal()
     if isinstance(room.screen, TerminalScreen):
         room.screen.elsewhere = progress.say

@@ -6,12 +6,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 from rich.console import Console
 from rich.live import Live
-from rich.markdown import Markdown
 from rich.spinner import Spinner
 from rich.text import Text
 
@@ -19,6 +18,9 @@ from pgmem_local.cli import show
 from pgmem_local.cli.opening import say
 from pgmem_local.ingest.untrusted import printable
 from pgmem_local.ports import Message
+
+if TYPE_CHECKING:
+    from rich.markdown import Markdown
 
 WIDEST = 100
 """Columns of running text; longer lines are hard to read."""
@@ -122,6 +124,8 @@ class MarkdownStream:
             self._printed = True
 
     def _drawn(self, text: str) -> Markdown:
+        from rich.markdown import Markdown  # which nobody who types the first message waits for
+
         return Markdown(text, code_theme="bw", hyperlinks=False)
 
 
