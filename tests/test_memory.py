@@ -490,7 +490,7 @@ def pub(tmp_path: Path) -> Iterator[PersonaMemory]:
         {"lively": "loves lively pubs", "stopped": "has stopped drinking alcohol", "soup": "had soup"},
         {("lively pubs", "stopped"): Relation.SHIFT_TO, ("stopped", "hard evening"): Relation.SUPPORT},
     )
-    embedder = HashEmbedder(akin={"alcohol": "pub", "tonight": "pub", "go": "pub"})
+    embedder = HashEmbedder(akin={"alcohol": "pub", "drink": "water", "live": "alcohol", "tonight": "pub", "go": "pub"})
     with opened(tmp_path, model, embedder) as memory:
         memory.observe([said(text, 30 * number) for number, text in enumerate(PUB)])
         memory.observe([said(f"Nothing new on day {day}, soup.", 10 + day) for day in range(3)])

@@ -148,16 +148,17 @@ def unique(pairs: Iterable[Pair]) -> list[Pair]:
     return list(met.values())
 
 
-def closest(pairs: Sequence[Pair], new: Iterable[NodeId], count: int) -> list[Pair]:
-    """For each new node its `count` pairs most alike, in meaning and in domain: what a judgement can tell falls with distance, its
-    price does not.
+def closest(pairs: Sequence[Pair], new: Iterable[NodeId], count: int, least: float = -1.0, sure: int = 0) -> list[Pair]:
+    """For each new node its `count` pairs most alike, in meaning and in domain, of which all but the first `sure` must be this close:
+    what a judgement can tell falls with distance, its price does not.
 
     Departure: the paper judges them all, 7,200 a session, and labels seven in ten of them support (its Table 13).
     """
     ranked = sorted(pairs, key=lambda pair: -pair.closeness)
     kept: list[Pair] = []
     for identifier in new:
-        kept += [pair for pair in ranked if identifier in pair.ids][:count]
+        mine = [pair for pair in ranked if identifier in pair.ids][:count]
+        kept += [pair for place, pair in enumerate(mine) if place < sure or pair.closeness >= least]
     return unique(kept)
 
 

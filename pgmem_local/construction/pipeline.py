@@ -105,7 +105,7 @@ def _take_state(window: _Window, draft: StateDraft, note: Annotation) -> None:
     made.nodes.append(state)
     made.vectors[state.id] = note.vector
     made.sources.append(SourceEdge(context.id, state.id))
-    chosen = closest(local_state_pairs(near, state, desk.settings), [state.id], desk.settings.judged_at_once)
+    chosen = closest(local_state_pairs(near, state, desk.settings), [state.id], desk.settings.judged_at_once, desk.settings.judged_from)
     made.pairs = unique([*made.pairs, *chosen])
 
 
@@ -152,7 +152,7 @@ def consolidate(desk: Desk, contexts: Sequence[Context]) -> Lesson:
             pairs = local_trait_pairs(near, trait, [*states, *episodes])
     new = [*nodes, *states]
     pairs = unique([*pairs, *distant_pairs(near, new, desk.settings)])
-    pairs = closest(pairs, [node.id for node in new], desk.settings.judged_offline)
+    pairs = closest(pairs, [node.id for node in new], desk.settings.judged_offline, desk.settings.judged_from, sure=1)
     return Lesson(tuple(nodes), vectors, tuple(sources), tuple(_judged(desk, pairs).values()), consolidates=True)
 
 

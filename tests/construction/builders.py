@@ -18,7 +18,7 @@ from pgmem_local.words import keywords
 from tests.builders import on_day
 from tests.fakes import ExactSearch, HashEmbedder
 
-SETTINGS = ConstructionSettings(utterance_words=22)
+SETTINGS = ConstructionSettings(utterance_words=22, judged_from=-1.0)
 
 
 def context(text: str, day: int | None = 0, number: int = 1, reply: str | None = None) -> Context:

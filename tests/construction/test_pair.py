@@ -206,3 +206,5 @@ def test_of_pairs_equally_alike_those_of_one_domain_are_closest() -> None:
     far, near = pair(chair, tea, cosine=0.3), pair(espresso, tea, cosine=0.2)
     assert closest([far, near], [tea.id], 1) == [near]
     assert closest([replace(far, cosine=0.4), near], [tea.id], 1) == [replace(far, cosine=0.4)]
+    assert closest([far, near], [tea.id], 2, least=0.32) == [near]
+    assert closest([far, near], [tea.id], 2, least=0.4, sure=1) == [near]
