@@ -9,6 +9,7 @@ import pytest
 
 from pgmem_local.store import MemoryStore
 from scripts import crash_test
+from tests.store.builders import delete
 
 
 def test_kills_of_an_ingest_lose_double_and_halve_nothing(tmp_path: Path) -> None:
@@ -26,12 +27,12 @@ def test_script_sees_what_is_lost_doubled_or_halved(tmp_path: Path) -> None:
     crash_test.run(["ingest", str(diary), "--home", str(home)])
     crash_test.same_as(home, expected)
     with MemoryStore.open(home) as store:
-        store.delete(["s3"])  # type: ignore[list-item]
+        delete(store, ["s3"])  # type: ignore[list-item]
     with pytest.raises(crash_test.Broken, match="half learned"):
         crash_test.check(home, expected)
     with pytest.raises(crash_test.Broken, match="kind state"):
         crash_test.same_as(home, expected)
     with MemoryStore.open(home) as store:
-        store.delete(["s1", "c1", "s2", "c2", "e1"])  # type: ignore[list-item]
+        delete(store, ["s1", "c1", "s2", "c2", "e1"])  # type: ignore[list-item]
     with pytest.raises(crash_test.Broken, match="more is gone"):
         crash_test.still_there(home, [crash_test.topic(number) for number in range(6)], set())

@@ -22,6 +22,7 @@ from tests.builders import on_day
 from tests.fakes import HashEmbedder
 from tests.profiles.builders import PeopleReader
 from tests.reader import Reader, believe_the_model
+from tests.store.builders import delete
 
 TOLD = (
     "I drink tea. My friend Jonas says he hates football.",
@@ -105,7 +106,7 @@ def test_profiles_and_facts_are_found_by_meaning(tmp_path: Path) -> None:
 
 def test_changed_profile_is_embedded_anew_when_it_is_searched(tmp_path: Path) -> None:
     with learned(tmp_path) as memory:
-        memory.store.delete([memory.people.fact(FactId("f3")).sources[0]])
+        delete(memory.store, [memory.people.fact(FactId("f3")).sources[0]])
         memory.refresh()
         assert memory.store.people.without_vectors()[0]
         memory.people_vectors()

@@ -309,11 +309,6 @@ class MemoryStore:
             write_acts(connection, intake)
         return intake
 
-    def delete(self, identifiers: Iterable[NodeId]) -> int:
-        """Remove nodes with their words, vectors and edges; how many there were. What was made from them, the caller names."""
-        with self._database.write() as connection:
-            return sum(connection.execute("DELETE FROM nodes WHERE id = ?", (one,)).rowcount for one in set(identifiers))
-
     # What is known
 
     def load_graph(self) -> PersonaGraph:

@@ -23,6 +23,7 @@ from pgmem_local.memory import PersonaMemory
 from pgmem_local.store import acts
 from tests.builders import on_day
 from tests.control.conftest import content, current, opened, reader, said, texts
+from tests.store.builders import delete
 
 FILE = Path("/diaries/diary.jsonl")
 OTHER_FILE = Path("/diaries/other.jsonl")
@@ -259,7 +260,7 @@ def test_entry_that_another_process_forgot_meanwhile_is_simply_stored(learned: P
         entries = memory.edited_entries()
         entries.hold_back([MOVED], FILE)
         with opened(learned) as other:
-            other.store.delete([NodeId("c3")])
+            delete(other.store, [NodeId("c3")])
         assert memory.replace_earlier(entries.settled().edits).changed == ("c4",)
 
 

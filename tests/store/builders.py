@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pgmem_local.conversation import Exchange, Moment, Turn
+from pgmem_local.erasure import Erasure
 from pgmem_local.graph.edges import Judgement, Relation, SourceEdge
 from pgmem_local.graph.nodes import Kind, NodeId, State
 from pgmem_local.lesson import Lesson
@@ -54,3 +56,8 @@ def state_lesson(store: MemoryStore, text: str, source: NodeId, closes: int | No
         closes=closes,
         spent={"extract": Spent(1, 0, 100, 50, 7, 0.5)},
     )
+
+
+def delete(store: MemoryStore, identifiers: Iterable[NodeId]) -> None:
+    """Nodes go as a forgetting takes them, but without its plan: only they, and what hangs on them."""
+    store.erase(Erasure(removed=tuple(identifiers)))

@@ -10,7 +10,7 @@ from pgmem_local.conversation import Moment
 from pgmem_local.graph.nodes import NodeId
 from pgmem_local.lesson import Lesson
 from pgmem_local.store import MemoryStore
-from tests.store.builders import NOON, arrival, at, open_store
+from tests.store.builders import NOON, arrival, at, delete, open_store
 
 
 @pytest.fixture
@@ -100,5 +100,5 @@ def test_a_lesson_may_close_a_chunk_and_consolidate_it(store: MemoryStore) -> No
 def test_a_chunk_whose_exchanges_were_deleted_is_not_closed(store: MemoryStore) -> None:
     added = store.add([arrival("a", at(0))]).new
     learn(store, added)
-    store.delete(added)
+    delete(store, added)
     assert store.chunks_to_close() == []

@@ -17,9 +17,9 @@ from pgmem_local.lesson import Lesson, PeopleLesson
 from pgmem_local.store import MemoryStore, Place
 from pgmem_local.store.people import Correction
 from pgmem_local.store.people_rows import ForgottenPeople, forget_people_sources
-from tests.store.builders import DIMENSION, IDENTITY, arrival, at, open_store, vector
+from tests.store.builders import DIMENSION, IDENTITY, arrival, at, delete, open_store, vector
 
-C1, C2 = NodeId("c1"), NodeId("c2")
+C1, C2, C3 = NodeId("c1"), NodeId("c2"), NodeId("c3")
 TOBY, ANA = EntityId("p1"), EntityId("p2")
 SAID = ("My flatmate Toby moved to Graz on Monday.", "Ana met Toby. My flatmate drinks tea.", "Rain.")
 GRAZ = "Toby moved to Graz on Monday (2024-04-29)."
@@ -93,14 +93,14 @@ def test_people_land_with_their_lesson_or_not_at_all(store: MemoryStore) -> None
 
 
 def test_number_of_somebody_forgotten_is_never_used_again(store: MemoryStore) -> None:
-    store.delete([C1, C2])
+    delete(store, [C1, C2])
     assert len(store.people.load()) == 0
     assert (store.people.next_entity(), store.people.next_fact()) == ("p2", "f3")
     assert store.people.next_entity() == "p3"
 
 
 def test_nothing_outlives_its_last_source(store: MemoryStore) -> None:
-    store.delete([C2])
+    delete(store, [C2])
     people = store.people.load()
     assert [fact.id for fact in people.facts(TOBY)] == ["f1"]
     assert people.profile(TOBY).text == "Toby is the user's flatmate."
@@ -145,7 +145,7 @@ def test_erasing_everything_leaves_nobody(store: MemoryStore) -> None:
 
 
 def test_integrity_holds_after_forgetting(store: MemoryStore) -> None:
-    store.delete([C1])
+    delete(store, [C1])
     assert store.integrity_check() == []
 
 
@@ -202,7 +202,7 @@ def test_forgotten_entity_takes_the_log_of_its_corrections_along(store: MemorySt
     two(store)
     store.people.merge(TOBY, ANA)
     store.people.rename(TOBY, "Secret")
-    store.delete([C1, C2])
+    delete(store, [C1, C2])
     assert store.people.undo() is None
     with sqlite3.connect(Place(store.place.home).database) as connection:
         assert connection.execute("SELECT count(*) FROM entities").fetchone()[0] == 0

@@ -14,7 +14,7 @@ from pgmem_local.graph.nodes import Kind, NodeId
 from pgmem_local.ports import VectorSearch
 from pgmem_local.store import MemoryStore, VectorIndexes
 from pgmem_local.store.searchers import ExactSearcher, HnswSearcher
-from tests.store.builders import DIMENSION, arrival, open_store, state_lesson, vector
+from tests.store.builders import DIMENSION, arrival, delete, open_store, state_lesson, vector
 
 QUERY = vector("what is asked")
 EXACT, GRAPH = 1000, 1
@@ -92,10 +92,10 @@ def test_no_more_hits_than_exist_or_are_asked(store: MemoryStore, exact_below: i
 def test_after_deleting_all_but_one_there_is_one_hit(store: MemoryStore, exact_below: int) -> None:
     first, *others = add_many(store, 5)
     indexes = VectorIndexes(store, exact_below)
-    store.delete(others)
+    delete(store, others)
     indexes.remove(others)
     assert nearest(indexes) == [first]
-    store.delete([first])
+    delete(store, [first])
     indexes.remove([first])
     assert nearest(indexes) == []
 
@@ -124,7 +124,7 @@ def test_deleted_node_is_never_a_hit(store: MemoryStore, exact_below: int) -> No
     identifiers = add_many(store, 30)
     indexes = VectorIndexes(store, exact_below)
     best = nearest(indexes, 1)
-    store.delete(best)
+    delete(store, best)
     indexes.remove([*best, *best, NodeId("c999"), NodeId("t1")])
     indexes.remove(best)
     assert best[0] not in nearest(indexes, len(identifiers))
@@ -137,7 +137,7 @@ def test_what_is_added_again_is_one_hit_under_a_new_id(store: MemoryStore, exact
     indexes = VectorIndexes(store, exact_below)
     for _ in range(3):
         (old,) = [identifier for identifier in store.vector_ids(Kind.CONTEXT) if store.node(identifier).text == "entry 0"]
-        store.delete([old])
+        delete(store, [old])
         indexes.remove([old])
         (new,) = add(store, "entry 0")
         indexes.add([new], vector("entry 0")[np.newaxis])
@@ -185,7 +185,7 @@ def test_refresh_follows_what_another_process_wrote(store: MemoryStore, tmp_path
     indexes = VectorIndexes(store, exact_below)
     with open_store(tmp_path) as other:
         add(other, "later")
-        other.delete(identifiers[:2])
+        delete(other, identifiers[:2])
     indexes.refresh()
     assert nearest(indexes, 20) == truth(store, 20)
 
@@ -304,7 +304,7 @@ def test_an_index_older_than_the_database_is_brought_up_to_it(saved: MemoryStore
 
 
 def test_an_index_that_holds_what_was_deleted_is_built_anew(saved: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved.delete(truth(saved, 1))
+    delete(saved, truth(saved, 1))
     sizes = builds(monkeypatch)
     assert nearest(VectorIndexes(saved, GRAPH)) == truth(saved)
     assert 59 in sizes
@@ -333,7 +333,7 @@ def test_saved_files_hold_no_vector_that_was_deleted(saved: MemoryStore) -> None
     number = saved.vectors_of(gone).tobytes()
     assert number in index_file(saved).read_bytes()
     indexes = VectorIndexes(saved, GRAPH)
-    saved.delete(gone)
+    delete(saved, gone)
     indexes.remove(gone)
     indexes.save()
     assert number not in index_file(saved).read_bytes()
