@@ -159,6 +159,7 @@ class PeopleStore:
             elif action is Correction.MERGE:
                 _move(connection, moved, row["other"])
                 connection.execute("UPDATE entities SET merged_into = NULL WHERE id = ?", (row["other"],))
+                _drop_unnamed(connection, row["entity"], row["other"])
             else:
                 _move(connection, {table: _ids(connection, table, row["other"]) for table in _MOVED}, row["entity"])
                 connection.execute("DELETE FROM entities WHERE id = ?", (row["other"],))
@@ -218,6 +219,11 @@ def _resting_on(connection: sqlite3.Connection, table: str, entity: EntityId, co
 def _move(connection: sqlite3.Connection, moved: Mapping[str, Sequence[int | str]], entity: EntityId) -> None:
     for table, ids in moved.items():
         connection.executemany(f"UPDATE OR IGNORE {table} SET entity = ? WHERE id = ?", ((entity, one) for one in ids))
+
+
+def _drop_unnamed(connection: sqlite3.Connection, *entities: EntityId) -> None:
+    """Of the two that were one, whoever was named only in what was forgotten meanwhile."""
+    connection.executemany("DELETE FROM entities WHERE id = ? AND id NOT IN (SELECT entity FROM namings)", ((one,) for one in entities))
 
 
 def _log(

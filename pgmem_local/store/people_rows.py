@@ -21,7 +21,6 @@ from pgmem_local.graph.people import (
     EntityId,
     EntityKind,
     Fact,
-    FactId,
     FactKind,
     Naming,
     People,
@@ -50,10 +49,11 @@ def insert_people(connection: sqlite3.Connection, lesson: PeopleLesson) -> None:
     """All that a chunk taught about others, without the vectors. Raises StoreBusy where another process took its ids."""
     for identifier, kind in lesson.kinds.items():
         insert_entity(connection, identifier, kind)
-    connection.executemany(
-        "INSERT INTO namings (entity, context, name, relation) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        ((one.entity, one.context, one.name and clean(one.name), one.relation) for one in lesson.namings),
-    )
+    for one in lesson.namings:
+        connection.execute(
+            "INSERT INTO namings VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (_new_number(connection, "namings"), one.entity, one.context, one.name and clean(one.name), one.relation),
+        )
     for profile in lesson.profiles:
         _replace_profile(connection, profile)
     for fact in lesson.facts:
@@ -70,7 +70,7 @@ def insert_entity(connection: sqlite3.Connection, identifier: EntityId, kind: En
         "INSERT INTO entities (id, number, kind, own_name) VALUES (?, ?, ?, ?)",
         (identifier, number_of(identifier), kind.value, own_name and clean(own_name)),
     )
-    _count_up(connection, "entity", identifier)
+    _count_up(connection, "entity", number_of(identifier))
 
 
 def _refuse_taken(connection: sqlite3.Connection, table: str, identifier: str) -> None:
@@ -81,10 +81,9 @@ def _refuse_taken(connection: sqlite3.Connection, table: str, identifier: str) -
 def _replace_profile(connection: sqlite3.Connection, profile: Profile) -> None:
     connection.execute("DELETE FROM profile_sentences WHERE entity = ?", (profile.entity,))
     for place, sentence in enumerate(profile.sentences):
-        row = connection.execute(
-            "INSERT INTO profile_sentences (entity, place, text) VALUES (?, ?, ?)", (profile.entity, place, clean(sentence.text))
-        )
-        connection.executemany("INSERT INTO sentence_sources VALUES (?, ?)", ((row.lastrowid, one) for one in sentence.sources))
+        number = _new_number(connection, "profile_sentences")
+        connection.execute("INSERT INTO profile_sentences VALUES (?, ?, ?, ?)", (number, profile.entity, place, clean(sentence.text)))
+        connection.executemany("INSERT INTO sentence_sources VALUES (?, ?)", ((number, one) for one in sentence.sources))
 
 
 def _insert_fact(connection: sqlite3.Connection, fact: Fact) -> None:
@@ -96,20 +95,27 @@ def _insert_fact(connection: sqlite3.Connection, fact: Fact) -> None:
         ),
     )  # fmt: skip
     connection.executemany("INSERT INTO fact_sources VALUES (?, ?)", ((fact.id, one) for one in fact.sources))
-    _count_up(connection, "fact", fact.id)
+    _count_up(connection, "fact", number_of(fact.id))
 
 
 def last_number(connection: sqlite3.Connection, kind: str) -> int:
-    """The highest number an entity or a fact ever had, also one forgotten since."""
+    """The highest number that was ever given, also one forgotten since."""
     row = connection.execute("SELECT last FROM counters WHERE kind = ?", (kind,)).fetchone()
     return int(row["last"]) if row else 0
 
 
-def _count_up(connection: sqlite3.Connection, kind: str, identifier: EntityId | FactId) -> None:
+def _count_up(connection: sqlite3.Connection, kind: str, number: int) -> None:
     connection.execute(
-        "INSERT INTO counters VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET last = max(last, excluded.last)",
-        (kind, number_of(identifier)),
+        "INSERT INTO counters VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET last = max(last, excluded.last)", (kind, number)
     )
+
+
+def _new_number(connection: sqlite3.Connection, table: str) -> int:
+    """A number for a row, never one given before: the log of merges names rows by it, also those that are gone since."""
+    highest: int = connection.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0]
+    number = max(highest, last_number(connection, table)) + 1
+    _count_up(connection, table, number)
+    return number
 
 
 def _stamp(moment: Moment | None) -> tuple[str | None, int | None]:

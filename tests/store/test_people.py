@@ -179,6 +179,26 @@ def test_merged_entities_are_one_until_it_is_undone(store: MemoryStore) -> None:
     assert after.all_facts() == before.all_facts()
 
 
+def test_what_was_learned_after_a_merge_stays_when_it_is_undone(store: MemoryStore) -> None:
+    two(store)
+    store.people.merge(TOBY, ANA)
+    learned = Profile(TOBY, tuple(Sentence(f"Toby likes {what}.", (C1,)) for what in ("tea", "rain", "jam", "rum")))
+    store.land(Lesson(people=PeopleLesson(profiles=(learned,))))
+    store.people.undo()
+    after = store.people.load()
+    assert after.profile(TOBY) == learned
+    assert after.profile(ANA).sentences == ()
+
+
+def test_name_heard_after_a_forgetting_is_nobody_elses_when_a_merge_is_undone(store: MemoryStore) -> None:
+    two(store)
+    store.people.merge(TOBY, ANA)
+    delete(store, [C2])
+    store.land(Lesson(people=PeopleLesson(namings=(Naming(TOBY, C3, "Tobias"), Naming(TOBY, C3, "Tobi")))))
+    store.people.undo()
+    assert [one.names for one in store.people.load()] == [("Toby", "Tobias", "Tobi")]
+
+
 def test_split_entity_takes_what_rests_on_its_turns_alone_until_it_is_undone(store: MemoryStore) -> None:
     new = store.people.split(TOBY, [C2], EntityKind.PERSON, "Tobias")
     people = store.people.load()
