@@ -13,7 +13,7 @@ import typer
 from pgmem_local.cli.background import attended
 from pgmem_local.cli.figures import per_turn
 from pgmem_local.cli.ingest import BATCH, exit_code
-from pgmem_local.cli.opening import say
+from pgmem_local.cli.opening import passphrase_prompt, say
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.progress import IngestProgress, duration, progress_for_terminal
 from pgmem_local.cli.reading import Paths, Request, counted, remarks
@@ -97,7 +97,9 @@ def preview(request: Request, where: Where, progress: IngestProgress) -> Preview
     place = locate(where.home, where.profile)
     found = Preview(Paths(request, progress.say, keep=lambda reject: None))
     with ExitStack() as stack:
-        store = stack.enter_context(MemoryStore.open(place.home, place.profile)) if place.database.exists() else None
+        store = None
+        if place.database.exists():
+            store = stack.enter_context(MemoryStore.open(place.home, place.profile, prompt=passphrase_prompt()))
         edited = _edited_entries(store)
         if store is not None:
             found.seconds_an_entry = per_turn(store.spent(), store.counts()["turns_learned"]).seconds

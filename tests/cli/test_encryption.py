@@ -131,3 +131,11 @@ def test_what_lies_beside_the_memory_is_named_and_dropped_only_when_asked(encryp
     assert encrypted("encrypt", "--drop-files").exit_code == 0
     assert not rejects.exists()
     assert is_encrypted(database(encrypted))
+
+
+def test_dry_run_asks_for_the_passphrase_as_every_command_does(
+    encrypted: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PGMEM_PASSPHRASE_FILE")
+    monkeypatch.setattr("pgmem_local.cli.preview.passphrase_prompt", lambda: lambda: SECRET)
+    assert "1 known" in encrypted("ingest", "--dry-run", str(tmp_path / "diary.jsonl")).stdout
