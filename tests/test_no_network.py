@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -78,9 +79,16 @@ def test_guard_sees_every_way_out(attempt: str) -> None:
     assert ended.returncode == SAW_A_SOCKET
 
 
-def test_guard_lets_local_sockets_pass() -> None:
-    code = "import socket\nfrom pgmem_local.doctor.seal import forbid_sockets\nforbid_sockets()\nsocket.socketpair()"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False).returncode == 0
+@pytest.mark.parametrize("attempt", ["socket.socketpair()", "socket.socket(socket.AF_UNIX).connect({})"])
+def test_guard_lets_local_sockets_pass(attempt: str, tmp_path: Path) -> None:
+    """The system's keyring is asked through one."""
+    place = str(tmp_path / "keyring")
+    with socket.socket(socket.AF_UNIX) as keyring:
+        keyring.bind(place)
+        keyring.listen()
+        code = f"import socket\nfrom pgmem_local.doctor.seal import forbid_sockets\nforbid_sockets()\n{attempt.format(repr(place))}"
+        ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can watch native code")

@@ -38,10 +38,17 @@ def forbid_sockets() -> bool:
 
 
 def _end_at_socket(event: str, details: tuple[object, ...]) -> None:
-    local = event == "socket.__new__" and details[1] == getattr(socket, "AF_UNIX", None)
-    if event in _EVENTS and not local:
+    if event in _EVENTS and not _is_local(event, details):
         os.write(2, f"{event} {details}\n".encode("utf-8", "replace"))
         os._exit(SAW_A_SOCKET)
+
+
+def _is_local(event: str, details: tuple[object, ...]) -> bool:
+    """Whether a socket is made or connected that leads to processes of this machine alone: a keyring is asked through one."""
+    if event not in ("socket.__new__", "socket.connect"):
+        return False
+    family = details[1] if event == "socket.__new__" else getattr(details[0], "family", None)
+    return family is not None and family == getattr(socket, "AF_UNIX", None)
 
 
 def _seal_natively() -> bool:
