@@ -1,4 +1,5 @@
-"""Normalised single words, K(v) and K(q) of equation 5: a text comes in, the words two texts can share come out.
+"""Normalised single words, K(v) and K(q) of equation 5: a text comes in, the words two texts can share come out. And, for whoever looks
+for the very words of a text, the form in which two spellings of them are one.
 
 The paper leaves the normal form open. Ours is NFKC and case-folded, without English stop words, in the English Snowball
 stem. Scripts written without spaces give character pairs, since nothing here can tell where their words end. Any string
@@ -39,6 +40,11 @@ _VARIATION_SELECTOR = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _PUNCTUATION = re.compile(r"(?<!\d)[.:,]|[.:,](?!\d)")
 _CLITIC = re.compile(r"^(?:ca|wo|sha|ai)n't$|(?:n't|'(?:s|re|ve|ll|d|m))+$")
 _ELISION = re.compile(r"^(?:[cdjlmnst]|qu)'(?=\w\w)")
+
+
+def folded(text: str) -> str:
+    """A text as it is searched for: in one case, with one encoding of accents and single spaces."""
+    return " ".join(unicodedata.normalize("NFC", text.casefold()).split())
 
 
 def keywords(text: str) -> frozenset[str]:

@@ -14,13 +14,13 @@ from datetime import date
 from itertools import pairwise
 
 from pgmem_local.construction.pair import by_time
-from pgmem_local.control.traces import folded, mentions, patterns
+from pgmem_local.control.traces import mentions, patterns
 from pgmem_local.conversation import Moment
 from pgmem_local.errors import ChangeRefused
 from pgmem_local.graph.edges import Judgement, Relation
 from pgmem_local.graph.nodes import Context, Episode, Kind, Node, NodeId, State, Trait, number_of
 from pgmem_local.graph.persona_graph import PersonaGraph
-from pgmem_local.words import keywords
+from pgmem_local.words import folded, keywords
 
 TRAIT_WITNESSES = 2
 BRIDGE = "bridge"

@@ -15,7 +15,7 @@ from pathlib import Path
 from pgmem_local.errors import StoreError
 from pgmem_local.graph.nodes import Context, Node
 from pgmem_local.sentences import SENTENCE_END
-from pgmem_local.words import content_words
+from pgmem_local.words import content_words, folded
 
 TELLING_WORDS = 3
 """A sentence of fewer content words is no trace of its own: only a record that says nothing else goes with it."""
@@ -57,20 +57,15 @@ def mentions(text: str, name: str) -> bool:
     return re.search(_whole_word(name), folded(text)) is not None
 
 
-def folded(text: str) -> str:
-    """Text as it is compared: in one case, with single spaces."""
-    return " ".join(text.casefold().split())
-
-
 # ------------------------------------------------------------------ files
 
 
 def without_rejects(content: str, wanted: Sequence[str]) -> Kept:
     """Rejected records, a JSON object a line, without those that hold a trace."""
-    lines = content.splitlines(keepends=True)
+    lines = [line for line in content.split("\n") if line]  # a record may hold what `splitlines` takes for the end of a line
     search = _searcher(wanted)
     kept = [line for line in lines if not any(map(search, _strings(line)))]
-    return "".join(kept), len(lines) - len(kept)
+    return "".join(f"{line}\n" for line in kept), len(lines) - len(kept)
 
 
 def without_history(content: str, wanted: Sequence[str]) -> Kept:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from pgmem_local.errors import StoreBusy, StoreError, WrongPassphrase
 from pgmem_local.store.cipher import connect, database_errors, is_encrypted
 from pgmem_local.store.place import private_file
 from pgmem_local.store.schema import check_version, migrate
+from pgmem_local.words import folded
 
 Result = TypeVar("Result")
 
@@ -162,11 +162,6 @@ class Database:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
-
-
-def folded(text: str) -> str:
-    """Text as it is compared: without case, in any script, however its accents are encoded."""
-    return unicodedata.normalize("NFC", text.casefold())
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from pathlib import Path
 from pgmem_local.errors import StoreBusy, StoreError
 from pgmem_local.store import integrity
 from pgmem_local.store.cipher import connect, is_encrypted, sqlcipher
-from pgmem_local.store.database import Database, explained, folded
+from pgmem_local.store.database import Database, explained
 from pgmem_local.store.learning import learning_lock
 from pgmem_local.store.passphrase import find_passphrase
 from pgmem_local.store.place import Place, private_file
@@ -131,9 +131,7 @@ def _leave_the_log(connection: sqlite3.Connection, path: Path) -> None:
 
 def _open(path: Path, passphrase: str | None) -> sqlite3.Connection:
     """Also a plain database by SQLCipher, which can write an encrypted one."""
-    connection = connect(path, _BUSY_SECONDS, passphrase, sqlcipher())
-    connection.create_function("folded", 1, folded, deterministic=True)
-    return connection
+    return connect(path, _BUSY_SECONDS, passphrase, sqlcipher())
 
 
 def _copy(connection: sqlite3.Connection, target: Path, passphrase: str | None) -> None:

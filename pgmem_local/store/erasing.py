@@ -16,7 +16,7 @@ from pgmem_local.graph.edges import Judgement
 from pgmem_local.graph.nodes import Kind, NodeId, kind_of
 from pgmem_local.store import rows
 from pgmem_local.store.people_rows import forget_people_sources
-from pgmem_local.words import keywords
+from pgmem_local.words import folded, keywords
 
 _KEPT_TABLES = ("meta", "counters", "sweeps")
 """What a memory keeps even when everything is forgotten: numbers are never given twice."""
@@ -124,8 +124,7 @@ def _says_what_is_lost(
 
 
 def _holds(text: str, terms: Sequence[str]) -> bool:
-    folded = " ".join(text.casefold().split())
-    return any(re.search(term, folded) for term in terms)
+    return any(re.search(term, folded(text)) for term in terms)
 
 
 def _erase_nodes(connection: sqlite3.Connection, identifiers: Sequence[NodeId]) -> None:

@@ -26,12 +26,13 @@ from pgmem_local.ports import Spent, Vectors
 from pgmem_local.settings import ConstructionSettings
 from pgmem_local.store import acts, chunks, copies, embeddings, erasing, integrity, rows
 from pgmem_local.store.contents import read_contents, write_acts, write_intake
-from pgmem_local.store.database import Database, folded
+from pgmem_local.store.database import Database
 from pgmem_local.store.embeddings import VectorRows, VectorSpace
 from pgmem_local.store.encryption import drop_leftover, open_database
 from pgmem_local.store.learning import LearningLock, learning_lock
 from pgmem_local.store.people import PeopleStore, drop_vectors, land_people
 from pgmem_local.store.place import DEFAULT_PROFILE, Place, locate
+from pgmem_local.words import folded
 
 BUSY_SECONDS = 10.0
 
@@ -328,14 +329,14 @@ class MemoryStore:
 
     def search_text(self, term: str, limit: int) -> list[NodeId]:
         """Nodes whose words or reply hold this very term in any case, newest first; no character is a wildcard."""
-        if not term:
+        if not (wanted := folded(rows.clean(term))):
             return []
         with self._database.read() as connection:
             found = connection.execute(
                 """SELECT id FROM nodes LEFT JOIN contexts ON node = id
                    WHERE instr(folded(text), :term) OR instr(folded(ifnull(reply, '')), :term)
                    ORDER BY utc DESC, kind, number LIMIT :limit""",
-                {"term": folded(rows.clean(term)), "limit": limit},
+                {"term": wanted, "limit": limit},
             )
             return [row["id"] for row in found]
 

@@ -9,10 +9,11 @@ from datetime import date
 import pytest
 
 from pgmem_local.control.forgetting import BRIDGE, ForgetPlan, Selection, choose, plan_forgetting
-from pgmem_local.control.traces import mentions
+from pgmem_local.control.traces import mentions, without_rejects
 from pgmem_local.errors import ChangeRefused, UnknownNode
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Context, Kind, NodeId
+from pgmem_local.ingest.rejects import Reject
 from tests.builders import Sketch, on_day
 
 
@@ -40,6 +41,11 @@ class TestSelection:
         sketch.nodes[2] = replace(sketch.nodes[2], reply="Mind your knee.")  # type: ignore[call-arg]
         assert chosen(sketch, text="knee") == {line, note, other}
 
+    def test_text_is_found_however_its_accents_are_encoded(self) -> None:
+        sketch = Sketch()
+        line = sketch.context("Met her in the cafe\u0301")
+        assert chosen(sketch, text="the  caf\u00e9") == {line}
+
     @pytest.mark.parametrize(
         ("text", "name", "found"),
         [
@@ -51,6 +57,7 @@ class TestSelection:
             ("aXb", "a_b", False),
             ("with Ana Reyes.", "ana  reyes", True),
             ("咖啡 Ñandú!", "ñandú", True),
+            ("Zoe\u0308 came", "Zo\u00eb", True),
         ],
     )
     def test_entity_is_a_whole_word_and_no_character_a_wildcard(self, text: str, name: str, found: bool) -> None:
@@ -209,3 +216,8 @@ def test_everything_means_every_node() -> None:
     sketch = Sketch()
     nodes = {sketch.context("a"), sketch.state("b"), sketch.episode("c"), sketch.trait("d")}
     assert gone(planned(sketch, everything=True)) == nodes
+
+
+def test_reject_goes_whole_whatever_ends_a_line_elsewhere() -> None:
+    doomed, other = (Reject("diary.jsonl", 1, "cut", raw).to_json() for raw in ('{"text": "my knee\u2028and much more', "fine\x85as it is"))
+    assert without_rejects(f"{doomed}\n{other}\n", ["knee"]) == (f"{other}\n", 1)

@@ -260,6 +260,8 @@ def test_deleted_node_leaves_no_row_behind(store: MemoryStore) -> None:
         ("caf\u00e9", {"c7"}),
         ("noted", {"c8"}),
         ("", set()),
+        (" ", set()),
+        ("their\ntag", {"c2"}),
         ("nowhere", set()),
         ("'; DROP TABLE nodes; --", set()),
     ],
