@@ -10,7 +10,7 @@ import typer
 
 from pgmem_local.cli.opening import open_memory, open_to_look, say
 from pgmem_local.cli.options import Where
-from pgmem_local.cli.progress import embedding_progress
+from pgmem_local.cli.progress import counted, embedding_progress
 from pgmem_local.cli.values import print_json
 from pgmem_local.errors import StoreError
 from pgmem_local.ingest.untrusted import printable
@@ -62,7 +62,7 @@ def import_memory(path: Path, where: Where, as_json: bool) -> None:
     new = _listed(done.new)
     typer.echo(printable(f"imported from {done.path}: {new}" if new else f"{done.path} holds nothing that is not known"))
     if done.pending:
-        typer.echo(f"{done.pending} lines wait to be learned: pgmem learn")
+        typer.echo(f"{counted(done.pending, 'line')} still to be learned: pgmem learn")
 
 
 _PLURALS = {"entity": "people or places"}

@@ -14,7 +14,7 @@ import typer
 from pgmem_local.cli import show
 from pgmem_local.cli.opening import open_memory, open_to_look
 from pgmem_local.cli.options import Where
-from pgmem_local.cli.reading import counted
+from pgmem_local.cli.progress import counted
 from pgmem_local.cli.values import node_value, print_json, timestamp
 from pgmem_local.control.erasing import Receipt
 from pgmem_local.control.forgetting import ForgetPlan, Selection

@@ -18,8 +18,8 @@ from pgmem_local.cli.background import attended
 from pgmem_local.cli.learning import Learned, learn, learned_lines, learned_value, summed_up
 from pgmem_local.cli.opening import open_memory, say
 from pgmem_local.cli.options import Where
-from pgmem_local.cli.progress import IngestProgress, progress_for_terminal
-from pgmem_local.cli.reading import SEE_ABOVE, SHOWN, Paths, Request, counted, remarks
+from pgmem_local.cli.progress import IngestProgress, counted, progress_for_terminal
+from pgmem_local.cli.reading import SEE_ABOVE, SHOWN, Paths, Request, remarks
 from pgmem_local.cli.values import print_json
 from pgmem_local.control.editing import Edit, EditedEntries
 from pgmem_local.conversation import Exchange
@@ -32,6 +32,8 @@ from pgmem_local.store.sqlite import Added
 
 BATCH = 64
 """Exchanges stored in one transaction."""
+FIRST_BATCH = 4
+"""Fewer at first, so that it shows soon how fast it goes."""
 SOME_REJECTED = 3
 
 Item = TypeVar("Item")
@@ -91,7 +93,7 @@ def ingest_paths(request: Request, where: Where, effort: Effort, as_json: bool) 
 
     def stopped() -> None:
         progress.close()
-        say("pgmem: stopped; what has been learned stays. Run the same command again to continue.")
+        say("pgmem: stopped; what is stored and learned stays. Run the same command again to continue.")
 
     try:
         done = attended(lambda: _ingest(request, where, effort, progress), stopped, progress.tick)
@@ -168,9 +170,10 @@ def _kept_both(edits: Sequence[Edit]) -> str:
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    source = iter(items)
-    while batch := list(islice(source, BATCH)):
+    source, size = iter(items), FIRST_BATCH
+    while batch := list(islice(source, size)):
         yield batch
+        size = min(2 * size, BATCH)
 
 
 def as_value(done: Ingested) -> dict[str, Any]:
@@ -195,12 +198,11 @@ def summary(done: Ingested) -> Iterator[str]:
     """What came of it, in lines for people."""
     intake = done.intake
     completed = f", {intake.completed} with their missing reply" if intake.completed else ""
-    changed = f"{intake.changed} changed, " if intake.changed else ""
-    yield f"{intake.entries} entries read: {intake.new} new, {changed}{intake.known} known{completed}"
+    changed = f"{intake.changed:,} changed, " if intake.changed else ""
+    yield f"{counted(intake.entries, 'entry')} read: {intake.new:,} new, {changed}{intake.known:,} known{completed}"
     if intake.paths.rejected:
         yield f"{counted(intake.paths.rejected, 'record')} rejected, {_repair(intake.paths, done.rejects)}"
-    for path, read in intake.paths.read.items():
-        yield from remarks(path, read)
+    yield from remarks(intake.paths.read)
     yield from learned_lines(done.learned)
 
 

@@ -13,7 +13,7 @@ import typer
 from pgmem_local.cli.background import attended
 from pgmem_local.cli.opening import open_memory, say
 from pgmem_local.cli.options import Where
-from pgmem_local.cli.progress import IngestProgress, duration, progress_for_terminal
+from pgmem_local.cli.progress import IngestProgress, counted, duration, progress_for_terminal
 from pgmem_local.cli.values import print_json
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Kind
@@ -90,12 +90,16 @@ def learned_value(done: Learned) -> dict[str, Any]:
 
 def learned_lines(done: Learned) -> Iterator[str]:
     counts, spent = done.counts, done.spent
-    nodes = ", ".join(f"{counts[kind.value]} {kind.value}s" for kind in (Kind.STATE, Kind.EPISODE, Kind.TRAIT))
-    relations = ", ".join(f"{counts[relation.value]} {relation.value}" for relation in Relation if relation is not Relation.IRRELEVANT)
-    yield f"{counts['turns_learned']} entries learned: {nodes}; relations: {relations}"
+    if counts["turns_learned"] or done.model_calls:
+        nodes = ", ".join(counted(counts[kind.value], kind.value) for kind in (Kind.STATE, Kind.EPISODE, Kind.TRAIT))
+        relations = ", ".join(f"{counts[relation.value]} {relation.value}" for relation in Relation if relation is not Relation.IRRELEVANT)
+        yield f"{counted(counts['turns_learned'], 'entry')} learned: {nodes}; relations: {relations}"
+        yield (
+            f"{counted(done.model_calls, 'model call')}, {spent.evaluated:,} tokens evaluated, {spent.reused:,} reused, "
+            f"{spent.written:,} written, {duration(done.seconds)}"
+        )
+    else:
+        yield f"nothing learned, no model call, {duration(done.seconds)}"
     if done.pending:
-        yield f"{done.pending} entries wait to be learned: `pgmem learn` goes on with them; they are found by `pgmem recall` already"
-    yield (
-        f"{done.model_calls} model calls, {spent.evaluated:,} tokens evaluated, {spent.reused:,} reused, "
-        f"{spent.written:,} written, {duration(done.seconds)}"
-    )
+        waiting = f"{counted(done.pending, 'entry')} still to be learned"
+        yield f"{waiting}: `pgmem learn` goes on with that, at any time; `pgmem recall` finds them already"

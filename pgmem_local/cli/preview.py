@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import typer
 
 from pgmem_local.cli.background import attended
@@ -15,8 +16,8 @@ from pgmem_local.cli.figures import per_turn
 from pgmem_local.cli.ingest import BATCH, exit_code
 from pgmem_local.cli.opening import passphrase_prompt, say
 from pgmem_local.cli.options import Where
-from pgmem_local.cli.progress import IngestProgress, duration, progress_for_terminal
-from pgmem_local.cli.reading import Paths, Request, counted, remarks
+from pgmem_local.cli.progress import IngestProgress, counted, duration, progress_for_terminal
+from pgmem_local.cli.reading import SHOWN, Paths, Request, remarks
 from pgmem_local.cli.values import print_json
 from pgmem_local.control.editing import EditedEntries
 from pgmem_local.conversation import Exchange, Moment, Speaker
@@ -28,6 +29,8 @@ from pgmem_local.store.sqlite import MemoryStore
 FIRST = 5
 """Entries shown as they were understood."""
 SHOWN_OF_TEXT = 160
+LATEST = 50_000
+"""Keys held one by one before they are packed."""
 
 
 @dataclass
@@ -104,10 +107,14 @@ def preview(request: Request, where: Where, progress: IngestProgress) -> Preview
         if store is not None:
             found.seconds_an_entry = per_turn(store.spent(), store.counts()["turns_learned"]).seconds
         keys: list[str] = []
+        seen = Seen()
         for path, exchange, share in found.paths:
             found.add(exchange)
             edited.hold_back([exchange], path.absolute())
-            keys.append(exchange.key)
+            if seen.add(exchange.key):
+                keys.append(exchange.key)
+            else:
+                found.known += 1
             if len(keys) == BATCH:
                 found.known += known(store, keys)
                 keys.clear()
@@ -115,6 +122,26 @@ def preview(request: Request, where: Where, progress: IngestProgress) -> Preview
         found.known += known(store, keys)
         found.changed = len(edited.settled({path.absolute() for path in found.paths.failures}).edits)
     return found
+
+
+class Seen:
+    """The keys of a run, in eight bytes each however many there are: what two exports hold is new once."""
+
+    def __init__(self) -> None:
+        self._latest: set[int] = set()
+        self._earlier = np.empty(0, np.uint64)
+
+    def add(self, key: str) -> bool:
+        """Whether the key is met for the first time."""
+        number = int(key[:16], 16)
+        place = int(np.searchsorted(self._earlier, np.uint64(number)))
+        if number in self._latest or (place < len(self._earlier) and int(self._earlier[place]) == number):
+            return False
+        self._latest.add(number)
+        if len(self._latest) == LATEST:
+            self._earlier = np.union1d(self._earlier, np.fromiter(self._latest, np.uint64))
+            self._latest.clear()
+        return True
 
 
 def _edited_entries(store: MemoryStore | None) -> EditedEntries:
@@ -164,20 +191,31 @@ def _entry(exchange: Exchange) -> dict[str, Any]:
 
 def lines(found: Preview) -> Iterator[str]:
     """The same for people."""
-    changed = f"{found.changed} changed, " if found.changed else ""
-    yield f"{found.entries} entries: {found.new} new, {changed}{found.known} known, {counted(found.paths.rejected, 'record')} rejected"
-    if found.earliest is not None:
-        yield f"from {found.earliest} to {found.latest}" + (f", {found.undated} without a date" if found.undated else "")
-    elif found.undated:
-        yield f"{found.undated} without a date"
-    speakers = ", ".join(f"{name} {count}" for name, count in found.speakers.most_common() if count)
-    yield printable(f"speakers: {speakers}")
-    for path, read in found.paths.read.items():
-        yield from remarks(path, read)
+    changed = f"{found.changed:,} changed, " if found.changed else ""
+    rejected = f"{counted(found.paths.rejected, 'record')} rejected"
+    yield f"{counted(found.entries, 'entry')}: {found.new:,} new, {changed}{found.known:,} known, {rejected}"
+    if found.earliest and found.latest:
+        yield f"from {_when(found.earliest)} to {_when(found.latest)}"
+    if found.undated:
+        yield f"{found.undated:,} without a date"
+    yield printable(f"speakers: {_speakers(found)}")
+    yield from remarks(found.paths.read)
     yield "first entries:"
     for exchange in found.first:
-        yield printable(f"  {exchange.said.moment or 'undated'}  {speaker_of(exchange)}: {_short(exchange.said.text)}")
+        yield printable(f"  {_when(exchange.said.moment)}  {speaker_of(exchange)}: {_short(exchange.said.text)}")
+        if exchange.reply is not None:
+            yield printable(f"    {Speaker.ASSISTANT.value}: {_short(exchange.reply)}")
     yield _time_needed(found)
+    yield "nothing is written yet: the same command without --dry-run reads it in; --no-llm leaves the learning for later"
+
+
+def _when(moment: Moment | None) -> str:
+    return moment.local.isoformat(" ", "minutes") if moment else "undated"
+
+
+def _speakers(found: Preview) -> str:
+    names = [f"{name} {count:,}" for name, count in found.speakers.most_common() if count]
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def _time_needed(found: Preview) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Protocol
@@ -16,6 +17,8 @@ from pgmem_local.cli.opening import say
 from pgmem_local.memory import Progress
 
 LINE_SECONDS = 5.0
+OF_LATE = 20.0
+"""Seconds by whose speed the time left is told."""
 
 
 class IngestProgress(Protocol):
@@ -59,11 +62,34 @@ def pace(progress: Progress, seconds: float) -> str:
     return f"{tokens / seconds:,.0f} tokens/s, {duration(left)} left"
 
 
-def taken_in(entries: int, share: float | None, seconds: float) -> str:
-    """Entries so far and, where the length of the file is known, how much of it is read and the time that is left."""
-    if not share:
-        return f"{entries:,} entries read"
-    return f"{entries:,} entries read, {share:.0%} of the file, {duration(seconds / share * (1 - share))} left"
+class Reading:
+    """Words for entries that are read one file after the other: how many and, where the length of the file is known, the time left.
+
+    That goes by the speed of late: what the memory knows already takes no time, and what follows it does.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._reports = deque([(clock(), 0.0)])
+
+    def told(self, entries: int, share: float | None) -> str:
+        read = f"{counted(entries, 'entry')} read"
+        if not share:
+            return read
+        then, before = self._reached(share)
+        passed, gained = self._clock() - then, share - before
+        left = f", {duration(passed / gained * (1 - share))} left" if gained else ""
+        return f"{read}, {share:.0%} of the file{left}"
+
+    def _reached(self, share: float) -> tuple[float, float]:
+        """When how much was read: the report to measure from. A smaller share is that of the next file, begun at the last report."""
+        last, before = self._reports[-1]
+        if share < before:
+            self._reports = deque([(last, 0.0)])
+        self._reports.append((self._clock(), share))
+        while len(self._reports) > 2 and self._reports[1][0] <= self._clock() - OF_LATE:
+            self._reports.popleft()
+        return self._reports[0]
 
 
 def duration(seconds: float) -> str:
@@ -75,20 +101,30 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
+def counted(number: int, what: str, several: str | None = None) -> str:
+    """1 record, 2,000 records."""
+    return f"{number:,} {what if number == 1 else several or plural(what)}"
+
+
+def plural(word: str) -> str:
+    return word[:-1] + "ies" if word.endswith("y") else word + "s"
+
+
 class LineProgress:
     """Plain lines; while one model call takes long, the last one is said again with the time that has passed."""
 
     def __init__(self, write: Callable[[str], None] = say, clock: Callable[[], float] = time.monotonic) -> None:
         self._write, self._clock = write, clock
-        self._last = self._started = clock()
+        self._last = clock()
+        self._reading = Reading(clock)
         self._began: float | None = None
-        self._state = "working"
+        self._state = "beginning"
 
     def say(self, line: str) -> None:
         self._write(line)
 
     def stored(self, entries: int, share: float | None = None) -> None:
-        self._state = taken_in(entries, share, self._clock() - self._started)
+        self._state = self._reading.told(entries, share)
 
     def learned(self, progress: Progress) -> None:
         if self._began is None:
@@ -123,17 +159,16 @@ class BarProgress:
             TimeElapsedColumn(),
         )
         self._bars = Bars(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bars.add_task("working", total=None, pace="")
+        self._task = self._bars.add_task("beginning", total=None, pace="")
         self._began: float | None = None
-        self._started = time.monotonic()
+        self._reading = Reading(time.monotonic)
         self._bars.start()
 
     def say(self, line: str) -> None:
         self._bars.console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
     def stored(self, entries: int, share: float | None = None) -> None:
-        description = taken_in(entries, share, time.monotonic() - self._started)
-        self._bars.update(self._task, description=description, completed=share or 0, total=1 if share else None)
+        self._bars.update(self._task, description=self._reading.told(entries, share), completed=share or 0, total=1 if share else None)
 
     def learned(self, progress: Progress) -> None:
         if self._began is None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
 
+from pgmem_local.cli.progress import counted, plural
 from pgmem_local.conversation import Exchange
 from pgmem_local.errors import IngestError
 from pgmem_local.ingest.exchanges import Exchanges
@@ -117,31 +118,40 @@ def fields_to_map(written: str | None) -> dict[str, str]:
     return {ours.strip(): theirs.strip() for ours, theirs in pairs}
 
 
-def remarks(path: Path, read: PathRead) -> Iterator[str]:
-    """What there is to say about the records of a path, in lines for people."""
-    counts, period = read.counts, read.outside + read.undated
+def remarks(read: Mapping[Path, PathRead]) -> Iterator[str]:
+    """What there is to say about the records of each path, in lines for people; under its name where there are several."""
+    for path, one in read.items():
+        said = [printable(line) for line in _remarks(path, one)]
+        if said and len(read) > 1:
+            yield printable(f"{path}:")
+        yield from (f"  {line}" for line in said)
+
+
+def _remarks(path: Path, read: PathRead) -> Iterator[str]:
+    counts = read.counts
     if counts.masked.count:
-        where = _places(counts.masked, counts.unit)
-        yield f"{path}: {counted(counts.masked.count, 'secret')} taken out before anything was stored ({where})"
+        where = _places(counts.masked, counts.unit, path)
+        yield f"{counted(counts.masked.count, 'secret')} taken out before anything was stored ({where})"
     if counts.loose_replies:
-        yield f"{path}: replies to nothing that was said, left out: {counts.loose_replies}"
-    if period:
-        yield f"{path}: of other days, left out: {read.outside}; without a date, left out: {read.undated}"
+        yield f"replies to nothing that was said, left out: {counts.loose_replies}"
+    if read.outside + read.undated:
+        yield f"of other days, left out: {read.outside}; without a date, left out: {read.undated}"
     for wording, noted in counts.notes.items():
-        yield printable(f"{path}: {noted.count}× {wording} ({_places(noted, counts.unit)})")
+        yield f"{noted.count:,}× {wording} ({_places(noted, counts.unit, path)})"
 
 
-def counted(number: int, what: str, several: str | None = None) -> str:
-    """1 record, 2,000 records."""
-    return f"{number:,} {what if number == 1 else several or _plural(what)}"
+def _places(noted: Noted, unit: str, path: Path) -> str:
+    """Where it was met: by number and, where the path holds several files, under the name of each; records are found by that alone."""
+    places = list(dict.fromkeys(noted.places))
+    named: dict[str, list[int]] = {}
+    for file, number in places[:SHOWN]:
+        named.setdefault(file, []).append(number)
+    shown = "; ".join(_place(file.removeprefix(f"{path}/"), numbers, unit, file == str(path)) for file, numbers in named.items())
+    return f"{shown} and more" if len(places) > SHOWN or noted.count > len(noted.places) else shown
 
 
-def _places(noted: Noted, unit: str) -> str:
-    numbers = list(dict.fromkeys(noted.lines))
-    shown = ", ".join(map(str, numbers[:SHOWN]))
-    more = " and more" if len(numbers) > SHOWN or noted.count > len(noted.lines) else ""
-    return f"{unit if len(numbers) == 1 else _plural(unit)} {shown}{more}"
-
-
-def _plural(word: str) -> str:
-    return word[:-1] + "ies" if word.endswith("y") else word + "s"
+def _place(name: str, numbers: Sequence[int], unit: str, alone: bool) -> str:
+    if unit == "record" and not alone:
+        return name
+    found = f"{unit if len(numbers) == 1 else plural(unit)} {', '.join(map(str, numbers))}"
+    return found if alone else f"{name} {found}"

@@ -53,7 +53,7 @@ class ConversationReader(RecordReader[Message]):
         try:
             messages = list(self.messages(fields_of(found.content, "a conversation")))
         except Rejected as problem:
-            raw = as_found(self.name, self.masked(found.number, raw_text(found.content)))
+            raw = as_found(self.name, self.masked(found, raw_text(found.content)))
             yield Reject(found.file, found.number, str(problem), raw)
             return
         for message in messages or [Message({}, None, None, EMPTY)]:

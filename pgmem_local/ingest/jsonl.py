@@ -100,7 +100,7 @@ class JsonLines(RecordReader[Line]):
     def reject(self, record: Record[Line], reason: str) -> Reject:
         """The line as it stood; of a line of a rejects file, what was rejected at first and where."""
         origin = _origin(record)
-        return Reject(origin.path, origin.line, reason, self.masked(record.number, _legible(origin.raw)))
+        return Reject(origin.path, origin.line, reason, self.masked(record, _legible(origin.raw)))
 
     def _parse(self, record: Record[Line], text: str) -> dict[str, Any]:
         if _NOT_UTF8.search(text):

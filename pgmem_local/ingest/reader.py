@@ -14,15 +14,19 @@ _LINES_NAMED = 100
 
 @dataclass
 class Noted:
-    """How often something worth telling was met, and at which lines (the first hundred)."""
+    """How often something worth telling was met, and where (the first hundred): in which file, at which line."""
 
     count: int = 0
-    lines: list[int] = field(default_factory=list)
+    places: list[tuple[str, int]] = field(default_factory=list)
 
-    def add(self, line: int, times: int = 1) -> None:
+    def add(self, file: str, line: int, times: int = 1) -> None:
         self.count += times
-        if len(self.lines) < _LINES_NAMED:
-            self.lines.append(line)
+        if len(self.places) < _LINES_NAMED:
+            self.places.append((file, line))
+
+    @property
+    def lines(self) -> list[int]:
+        return [line for _, line in self.places]
 
 
 @dataclass
@@ -45,8 +49,8 @@ class Counts:
     notes: dict[str, Noted] = field(default_factory=dict)
     unit: str = "line"
 
-    def note(self, line: int, wording: str) -> None:
-        self.notes.setdefault(wording, Noted()).add(line)
+    def note(self, file: str, line: int, wording: str) -> None:
+        self.notes.setdefault(wording, Noted()).add(file, line)
 
 
 class Reader(Protocol):

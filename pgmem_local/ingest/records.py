@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from typing import BinaryIO, ClassVar, Generic, TypeVar
+from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
 
 from pgmem_local.conversation import Moment, Turn
 from pgmem_local.errors import IngestError
@@ -114,7 +114,7 @@ class RecordReader(ABC, Generic[Content]):
 
     def note(self, record: Record[Content], wording: str) -> None:
         """Say in the end that this was assumed or repaired, in words that many records share."""
-        self.counts.note(record.number, wording)
+        self.counts.note(record.file, record.number, wording)
 
     def open(self, name: str, counts: Counts | None = None) -> BinaryIO:
         """A file of the source, less a byte order mark; damage met while reading it raises IngestError.
@@ -143,16 +143,17 @@ class RecordReader(ABC, Generic[Content]):
 
     def reject(self, record: Record[Content], reason: str) -> Reject:
         """The record put aside, without its secrets. Its `raw` cannot pass for a record of the owner's until it is repaired."""
-        return Reject(record.file, record.number, reason, as_found(self.name, self.masked(record.number, self.raw(record.content))))
+        return Reject(record.file, record.number, reason, as_found(self.name, self.masked(record, self.raw(record.content))))
 
     def raw(self, content: Content) -> str:
         """What a record holds, as it is kept where it is rejected."""
         return raw_text(content)
 
-    def masked(self, number: int, text: str) -> str:
+    def masked(self, record: Record[Any], text: str) -> str:
+        """Words of the record without their secrets, which are counted."""
         masked = mask_secrets(text)
         if masked.count:
-            self.counts.masked.add(number, masked.count)
+            self.counts.masked.add(record.file, record.number, masked.count)
         return masked.text
 
     # ---------------------------------------------------------------- inside
@@ -163,17 +164,17 @@ class RecordReader(ABC, Generic[Content]):
         except Rejected as problem:
             return self.reject(record, str(problem))
         if isinstance(item, Turn):
-            item = self._safe(record.number, item)
+            item = self._safe(record, item)
         if isinstance(item, LeftOut):
             self.note(record, f"{item.reason}: left out")
         return item
 
-    def _safe(self, number: int, turn: Turn) -> Turn | LeftOut:
+    def _safe(self, record: Record[Content], turn: Turn) -> Turn | LeftOut:
         text = clean(turn.text)
         if not text.strip():
             return LeftOut("no text")
-        session, author = (None if name is None else self.masked(number, clean(name)) for name in (turn.session, turn.author))
-        return replace(turn, text=self.masked(number, text), session=session, author=author)
+        session, author = (None if name is None else self.masked(record, clean(name)) for name in (turn.session, turn.author))
+        return replace(turn, text=self.masked(record, text), session=session, author=author)
 
     def _why_nothing(self, first: Reject | None) -> str:
         if not self.counts.records:

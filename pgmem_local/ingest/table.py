@@ -97,7 +97,7 @@ class Table(RecordReader[Row]):
             return
         columns = [plain(name) for name in header.cells or ()]
         if len(set(columns)) < len(columns):
-            self.counts.note(header.number, _SAME_NAME)
+            self.counts.note(shown, header.number, _SAME_NAME)
         for row in rows:
             if _is_blank(row):
                 self.counts.blank += 1

@@ -9,13 +9,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
 
 import pytest
 
 from pgmem_local.cli.ingest import BATCH
-from pgmem_local.cli.progress import LineProgress, duration, pace
+from pgmem_local.cli.progress import LineProgress, Reading, duration, pace
 from pgmem_local.errors import IngestError
 from pgmem_local.graph.nodes import Kind
 from pgmem_local.memory import PersonaMemory, Progress
@@ -192,6 +193,30 @@ def test_without_a_terminal_a_line_comes_every_few_seconds() -> None:
     assert lines == ["learned 0/4 (0 s)", "learned 0/4 (6 s)", "learned 0/4 (12 s)", "learned 4/4, 10 tokens/s, 0 s left (20 s)"]
 
 
+def test_time_left_goes_by_the_speed_of_late_and_begins_anew_with_the_next_file() -> None:
+    clock = [0.0]
+    reading = Reading(lambda: clock[0])
+    told = []
+    for second, entries, share in ((1.0, 4, None), (1.0, 5_000, 0.5), (31.0, 5_064, 0.6), (61.0, 5_128, 0.7), (62.0, 5_132, 0.1)):
+        clock[0] = second
+        told.append(reading.told(entries, share))
+    assert told == [
+        "4 entries read",
+        "5,000 entries read, 50% of the file, 1 s left",
+        "5,064 entries read, 60% of the file, 2 min 00 s left",
+        "5,128 entries read, 70% of the file, 1 min 30 s left",
+        "5,132 entries read, 10% of the file, 9 s left",
+    ]
+
+
+def test_it_shows_after_a_few_entries_how_fast_it_goes(pgmem: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored: list[int] = []
+    monkeypatch.setattr(LineProgress, "stored", lambda self, entries, share=None: stored.append(entries))
+    pgmem("ingest", str(diary(tmp_path / "d.jsonl", *(entry(f"I swim {day}.", day) for day in range(200)))), "--no-llm")
+    assert stored[:5] == [4, 12, 28, 60, 124]
+    assert max(after - before for before, after in pairwise(stored)) <= BATCH
+
+
 def test_only_entries_of_the_days_asked_for_are_stored_and_the_others_are_counted(pgmem: Shell, file: Path) -> None:
     done = pgmem.json("ingest", str(file), "--since", "2026-03-02", "--until", "2026-03-02", "--no-llm")
     assert (done["new"], done["skipped"]) == (1, 2)
@@ -244,7 +269,7 @@ def test_edited_entry_takes_the_place_of_the_old_one(pgmem: Shell, tmp_path: Pat
     assert "3 entries read: 3 new, 0 known" in pgmem("ingest", str(first)).stdout
     again = pgmem("ingest", str(first)).stdout
     assert "3 entries read: 0 new, 3 known" in again
-    assert "\n0 model calls" in again
+    assert "\nnothing learned, no model call, " in again
     assert "4 entries: 1 new, 1 changed, 2 known" in pgmem("ingest", str(second), "--dry-run").stdout
     assert "4 entries read: 1 new, 1 changed, 2 known" in pgmem("ingest", str(second)).stdout
     with pgmem.store() as store:

@@ -30,7 +30,9 @@ def test_no_minutes_at_all_learn_nothing_and_lose_nothing(pgmem: Shell, file: Pa
 
 
 def test_what_waits_is_said_with_the_command_that_goes_on(pgmem: Shell, file: Path) -> None:
-    assert "9 entries wait to be learned: `pgmem learn`" in pgmem("ingest", str(file), "--no-llm").stdout
+    shown = pgmem("ingest", str(file), "--no-llm").stdout
+    assert "9 entries still to be learned: `pgmem learn`" in shown
+    assert "relations" not in shown, "nothing was learned, so there is nothing to count"
 
 
 def test_learn_with_nothing_pending_opens_no_model(pgmem: Shell, models: Models) -> None:

@@ -61,7 +61,7 @@ def test_lines_that_wait_to_be_learned_are_told(pgmem: Shell, tmp_path: Path) ->
     (tmp_path / "diary.jsonl").write_text('{"timestamp": "2026-03-01T12:00:00Z", "text": "I ski."}\n')
     pgmem("ingest", str(tmp_path / "diary.jsonl"), "--no-llm")
     pgmem("export", str(tmp_path / "memory.jsonl"))
-    assert "1 lines wait to be learned: pgmem learn" in Shell(tmp_path / "other")("import", str(tmp_path / "memory.jsonl")).stdout
+    assert "1 line still to be learned: pgmem learn" in Shell(tmp_path / "other")("import", str(tmp_path / "memory.jsonl")).stdout
 
 
 def test_unknown_format_is_an_error_that_names_all(remembered: Shell, tmp_path: Path) -> None:
