@@ -3,8 +3,9 @@
     python scripts/planted_facts.py FOLDER planted_facts.json --me Nora
 
 FOLDER holds an export in each subfolder; planted_facts.json is a list of {"fact", "files", "kind"}. A fact counts as found where the
-first ten notes recalled for it hold most of its words and come from one of its files. Comments of private notes, and what the facts
-call negative, must not be found at all. Needs the embedding model (`pgmem models pull`).
+first ten notes recalled for it hold most of its words and come from one of its files, or from all of them where it changed or takes
+several hops. What is no fact (private comments, hidden messages, branches that were left) must not be stored at all. Of every export,
+also of one that holds no planted fact, each entry must be recalled by its own words. Needs the embedding model (`pgmem models pull`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ from pgmem_local.words import keywords
 TOP = 10
 MOST = 0.6
 """Share of a fact's words that the notes must hold."""
+TELLING = 2
+"""An entry of fewer keywords, such as "ok", is told from no other by its words."""
+SHOWN_OF_QUESTION = 300
 _PRIVATE = re.compile(r"%%(.+?)%%", re.DOTALL)
 
 
@@ -38,84 +42,156 @@ _PRIVATE = re.compile(r"%%(.+?)%%", re.DOTALL)
 class Found:
     """How much of a fact the notes hold, from which of its files they come, and which words are missing."""
 
+    fact: Mapping[str, Any]
     share: float
     files: tuple[str, ...]
     missing: tuple[str, ...]
 
     @property
     def is_found(self) -> bool:
-        return self.share >= MOST and bool(self.files)
+        """A fact that changed, or of several hops, is only known where each of its files is."""
+        in_all = re.search(r"update|hop", self.fact.get("kind", "")) is not None
+        return self.share >= MOST and len(self.files) >= (len(self.fact["files"]) if in_all else 1)
 
 
-def main() -> int:
+@dataclass(frozen=True)
+class Export:
+    """A folder's entries, and how many of those with words of their own are recalled by them."""
+
+    name: str
+    entries: int
+    telling: int
+    recalled: int
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path)
     parser.add_argument("facts", type=Path)
     parser.add_argument("--me", help="the owner's name in chats")
-    parser.add_argument("--least", type=float, default=0.9, help="share of the facts that must be found")
-    asked = parser.parse_args()
+    parser.add_argument("--least", type=float, default=0.9, help="share of the facts, and of the entries, that must be found")
+    asked = parser.parse_args(arguments)
     facts = json.loads(asked.facts.read_text(encoding="utf-8"))
+    options = ReadOptions(me=asked.me)
+    folders = sorted(path for path in asked.folder.iterdir() if path.is_dir())
     with tempfile.TemporaryDirectory() as home, PersonaMemory.open(Path(home)) as memory:
-        options = ReadOptions(me=asked.me)
-        for path in exports(asked.folder, options):
-            memory.observe(list(entries(path, options)))
-        results = [report(memory, asked.folder, fact, options) for fact in facts]
-    print(f"{sum(results)} of {len(results)} as expected")
-    return 0 if sum(results) >= asked.least * len(results) else 1
+        held = {folder.name: entries_of(folder, options) for folder in folders}
+        for entries in held.values():
+            memory.observe(entries)
+        found = [look_for(memory, asked.folder, fact, options) for fact in facts if fact.get("kind") != "negative"]
+        stored = [stored_though_no_fact(memory, asked.folder, fact) for fact in facts if fact.get("kind") == "negative"]
+        exports = [export(memory, name, entries) for name, entries in held.items()]
+    report(found, stored, exports)
+    unread = [one.name for one in exports if not one.entries]
+    is_enough = share(one.is_found for one in found) >= asked.least and share_recalled(exports) >= asked.least
+    return 0 if is_enough and not any(stored) and not unread else 1
 
 
-def exports(folder: Path, options: ReadOptions) -> Iterator[Path]:
-    """Each subfolder as the export it holds; where it cannot be read as one, its files, as far as they can be read."""
-    for path in sorted(path for path in folder.iterdir() if path.is_dir()):
-        yield from [path] if can_be_read(path, options) else filter(lambda one: can_be_read(one, options), sorted(path.iterdir()))
-
-
-def can_be_read(path: Path, options: ReadOptions) -> bool:
+def entries_of(folder: Path, options: ReadOptions) -> list[Exchange]:
+    """A folder as the export it holds; where it cannot be read as one, its files, as far as they can be."""
     try:
-        found = sum(1 for _ in entries(path, options))
+        return entries(folder, options)
+    except IngestError as error:
+        print(f"not read as one: {error}")
+    return [exchange for path in sorted(folder.iterdir()) for exchange in entries_if_any(path, options)]
+
+
+def entries_if_any(path: Path, options: ReadOptions) -> list[Exchange]:
+    try:
+        return entries(path, options)
     except IngestError as error:
         print(f"not read: {error}")
-        return False
-    print(f"{path.name}: {found} entries")
-    return True
+        return []
 
 
-def entries(path: Path, options: ReadOptions) -> Iterator[Exchange]:
-    return (item for item in read_exchanges(path, options) if isinstance(item, Exchange))
+def entries(path: Path, options: ReadOptions) -> list[Exchange]:
+    return [item for item in read_exchanges(path, options) if isinstance(item, Exchange)]
 
 
-def report(memory: PersonaMemory, folder: Path, fact: dict[str, Any], options: ReadOptions) -> bool:
-    """Print how a fact fares; whether that is as it should be."""
-    if fact.get("kind") == "negative":
-        leaked = [text for text in private_texts(folder, fact["files"]) if is_stored(memory, text)]
-        print(f"{'✗' if leaked else '✓'} {fact['fact']}\n    private texts stored: {leaked or 'none'}")
-        return not leaked
-    found = look_for(memory, folder, fact, options)
-    files, missing = ", ".join(found.files) or "none of its files", ", ".join(found.missing) or "none"
-    print(f"{'✓' if found.is_found else '✗'} {fact['fact']}\n    {found.share:.0%} of its words, from {files}; missing: {missing}")
-    return found.is_found
+# ------------------------------------------------------------------ facts and entries
 
 
-def look_for(memory: PersonaMemory, folder: Path, fact: dict[str, Any], options: ReadOptions) -> Found:
+def look_for(memory: PersonaMemory, folder: Path, fact: Mapping[str, Any], options: ReadOptions) -> Found:
     notes = memory.recall(fact["fact"]).evidence.ranked[:TOP]
     words = keywords(fact["fact"])
     held = {word for note in notes for word in note.node.keywords}
     recalled = {note.node.key for note in notes if isinstance(note.node, Context)}
-    files = tuple(name for name in fact["files"] if recalled & {one.key for one in entries(folder / name, options)})
+    files = tuple(name for name in fact["files"] if recalled & {one.key for one in entries_if_any(folder / name, options)})
     missing = sorted(words - held)
-    return Found(1 - len(missing) / max(1, len(words)), files, tuple(missing))
+    return Found(fact, 1 - len(missing) / max(1, len(words)), files, tuple(missing))
 
 
-def private_texts(folder: Path, files: list[str]) -> Iterator[str]:
-    """What stands between %% in notes."""
-    for name in files:
-        source = open_source(folder / name)
-        with source.open(source.names[0]) as file:
-            yield from (text.strip() for text in _PRIVATE.findall(file.read().decode("utf-8", "replace")))
+def export(memory: PersonaMemory, name: str, exchanges: Sequence[Exchange]) -> Export:
+    telling = [one for one in exchanges if len(keywords(one.said.text)) >= TELLING]
+    return Export(name, len(exchanges), len(telling), sum(is_recalled(memory, one) for one in telling))
 
 
-def is_stored(memory: PersonaMemory, text: str) -> bool:
-    return any(text in node.text for node in memory.graph.of_kind(Kind.CONTEXT))
+def is_recalled(memory: PersonaMemory, exchange: Exchange) -> bool:
+    notes = memory.recall(exchange.said.text[:SHOWN_OF_QUESTION]).evidence.ranked[:TOP]
+    return any(isinstance(note.node, Context) and note.node.key == exchange.key for note in notes)
+
+
+# ------------------------------------------------------------------ what is no fact
+
+
+def stored_though_no_fact(memory: PersonaMemory, folder: Path, fact: Mapping[str, Any]) -> list[str]:
+    """Private comments of notes that stand in an entry, and hidden or abandoned messages that are one."""
+    held = [text for node in memory.graph.of_kind(Kind.CONTEXT) if isinstance(node, Context) for text in (node.text, node.reply or "")]
+    contents = {name: content(folder / name) for name in fact["files"]}
+    comments = [text.strip() for one in contents.values() for text in _PRIVATE.findall(one)]
+    unseen = {text for name, one in contents.items() if name.endswith(".json") for text in not_shown(json.loads(one))}
+    return [text for text in comments if any(text in one for one in held)] + sorted(unseen.intersection(held))
+
+
+def content(path: Path) -> str:
+    source = open_source(path)
+    with source.open(source.names[0]) as file:
+        return file.read().decode("utf-8", "replace")
+
+
+def not_shown(conversations: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The messages of a ChatGPT export that are hidden, or on no path from the current node up."""
+    for conversation in conversations:
+        nodes, shown, current = conversation["mapping"], set(), conversation.get("current_node")
+        while current in nodes and current not in shown:
+            shown.add(current)
+            current = nodes[current].get("parent")
+        for name, node in nodes.items():
+            message = node.get("message") or {}
+            hidden = (message.get("metadata") or {}).get("is_visually_hidden_from_conversation", False)
+            parts = (message.get("content") or {}).get("parts") or []
+            text = "".join(part for part in parts if isinstance(part, str)).strip()
+            if text and conversation.get("current_node") and (hidden or name not in shown):
+                yield text
+
+
+# ------------------------------------------------------------------ report
+
+
+def report(found: Sequence[Found], stored: Sequence[Sequence[str]], exports: Sequence[Export]) -> None:
+    for one in found:
+        files = ", ".join(one.files) or "none"
+        missing = f"; words missing: {', '.join(one.missing)}" if one.missing else ""
+        print(f"{'found    ' if one.is_found else 'NOT FOUND'}  {one.fact['fact']}")
+        print(f"           in {len(one.files)} of {len(one.fact['files'])} files: {files}{missing}")
+    for texts in stored:
+        print("STORED, though no fact: " + "; ".join(texts) if texts else "not stored  what is no fact")
+    print(f"\n{'export':<16} {'entries':>7}  {'recalled by their own words':>27}  {'facts found in it':>17}")
+    for export in exports:
+        planted = [one for one in found if any(name.startswith(f"{export.name}/") for name in one.fact["files"])]
+        held = sum(any(name.startswith(f"{export.name}/") for name in one.files) for one in planted)
+        facts = f"{held} of {len(planted)}" if planted else "none planted"
+        print(f"{export.name:<16} {export.entries:>7}  {f'{export.recalled} of {export.telling}':>27}  {facts:>17}")
+    print(f"\n{sum(one.is_found for one in found)} of {len(found)} facts found, {share_recalled(exports):.0%} of the entries recalled")
+
+
+def share(true: Iterable[bool]) -> float:
+    values = list(true)
+    return sum(values) / len(values) if values else 1.0
+
+
+def share_recalled(exports: Sequence[Export]) -> float:
+    return sum(one.recalled for one in exports) / max(1, sum(one.telling for one in exports))
 
 
 if __name__ == "__main__":
