@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,12 @@ def test_forgotten_exchange_is_in_no_chain_and_no_note(tmp_path: Path) -> None:
 
 # ------------------------------------------------------------------ what forgetting takes of them
 
+def said_on(number: int) -> date:
+    moment = on_day(number)
+    assert moment is not None
+    return moment.day
+
+
 MORE = (*TOLD, "Mira met Toby at the pool.", "Mira lives in Bergen. Jonas and Mira sing.")
 PEOPLE_ROWS = {
     "entities": "entities WHERE merged_into IS NULL",
@@ -217,7 +224,7 @@ def of_people(counts: ForgetPlan | Receipt) -> dict[str, int]:
         Selection(entity="Toby"),
         Selection(entity="Mira"),
         Selection(text="Herring"),
-        Selection(since=on_day(1).day, until=on_day(2).day),
+        Selection(since=said_on(1), until=said_on(2)),
         Selection(everything=True),
     ],
 )

@@ -51,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=arguments, prog_name="pgmem")
     except PGMemError as error:
-        typer.echo(f"pgmem: {error}", err=True)
+        from pgmem_local.ingest.untrusted import printable
+
+        typer.echo(f"pgmem: {printable(str(error))}", err=True)
         sys.exit(1)
 
 

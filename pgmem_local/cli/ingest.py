@@ -19,7 +19,7 @@ from pgmem_local.cli.learning import Learned, learn, learned_lines, learned_valu
 from pgmem_local.cli.opening import open_memory, say
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.progress import IngestProgress, counted, progress_for_terminal
-from pgmem_local.cli.reading import SEE_ABOVE, SHOWN, Paths, Request, remarks
+from pgmem_local.cli.reading import SHOWN, Paths, Request, remarks
 from pgmem_local.cli.values import print_json
 from pgmem_local.control.editing import Edit, EditedEntries
 from pgmem_local.conversation import Exchange
@@ -135,7 +135,7 @@ def take_in(memory: PersonaMemory, paths: Paths, rejects: RejectsFile, progress:
         _settle(memory, intake, edited, progress)
         if not paths.rejected or rejects.path is None:
             raise
-        raise IngestError(f"nothing could be read; what was rejected is in {rejects.path}; {SEE_ABOVE}") from error
+        raise IngestError(f"{error}; what was rejected is in {rejects.path}") from error
     _settle(memory, intake, edited, progress)
     return intake
 
@@ -186,6 +186,7 @@ def as_value(done: Ingested) -> dict[str, Any]:
         "completed": intake.completed,
         "rejected": intake.paths.rejected,
         "skipped": sum(one.left_out for one in read.values()),
+        "blank": sum(one.counts.blank for one in read.values()),
         "secrets_masked": sum(one.counts.masked.count for one in read.values()),
         "rejects_file": str(done.rejects) if intake.paths.rejected and done.rejects else None,
         "formats": {str(path): one.recognised.format.name for path, one in read.items() if one.recognised},

@@ -17,7 +17,7 @@ from pgmem_local.cli.progress import IngestProgress, counted, duration, progress
 from pgmem_local.cli.values import print_json
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Kind
-from pgmem_local.memory import PersonaMemory
+from pgmem_local.memory import PersonaMemory, Progress
 from pgmem_local.ports import Spent
 
 
@@ -37,10 +37,18 @@ class Learned:
 
 def learn(memory: PersonaMemory, progress: IngestProgress, since: float, minutes: float | None = None) -> Learned:
     """Learn what is pending, until `minutes` after `since` (time.monotonic); the window in hand is finished."""
-    before = Counter(memory.store.counts())
+    before, notes = Counter(memory.store.counts()), _notes(memory)
     deadline = None if minutes is None else since + 60 * minutes
-    spent = memory.learn(progress.learned, enough=lambda: deadline is not None and time.monotonic() >= deadline)
+
+    def reached(so_far: Progress) -> None:
+        progress.learned(so_far, _notes(memory) - notes)
+
+    spent = memory.learn(reached, enough=lambda: deadline is not None and time.monotonic() >= deadline)
     return summed_up(memory, before, spent, since)
+
+
+def _notes(memory: PersonaMemory) -> int:
+    return sum(len(memory.graph.of_kind(kind)) for kind in (Kind.STATE, Kind.EPISODE, Kind.TRAIT))
 
 
 def summed_up(memory: PersonaMemory, before: Counter[str], spent: Spent, since: float) -> Learned:

@@ -166,6 +166,7 @@ def as_value(found: Preview) -> dict[str, Any]:
         "known": found.known,
         "rejected": found.paths.rejected,
         "skipped": sum(one.left_out for one in read.values()),
+        "blank": sum(one.counts.blank for one in read.values()),
         "undated": found.undated,
         "secrets_masked": sum(one.counts.masked.count for one in read.values()),
         "earliest": str(found.earliest) if found.earliest else None,

@@ -30,7 +30,9 @@ class IngestProgress(Protocol):
         """So many entries are stored (or, in a dry run, read), and so much of the file is read."""
         ...
 
-    def learned(self, progress: Progress) -> None: ...
+    def learned(self, progress: Progress, notes: int = 0) -> None:
+        """So many entries are learned, and so many notes came of them."""
+        ...
 
     def tick(self) -> None: ...
 
@@ -51,6 +53,10 @@ def embedding_progress() -> Iterator[Callable[[int, int], None]]:
             progress.tick()
 
         yield report
+
+
+def reached(progress: Progress, notes: int) -> str:
+    return f"learned {progress.done}/{progress.total}" + (f", {counted(notes, 'note')}" if notes else "")
 
 
 def pace(progress: Progress, seconds: float) -> str:
@@ -126,11 +132,11 @@ class LineProgress:
     def stored(self, entries: int, share: float | None = None) -> None:
         self._state = self._reading.told(entries, share)
 
-    def learned(self, progress: Progress) -> None:
+    def learned(self, progress: Progress, notes: int = 0) -> None:
         if self._began is None:
             self._began = self._clock()
         speed = pace(progress, self._clock() - self._began)
-        self._state = f"learned {progress.done}/{progress.total}" + (f", {speed}" if speed else "")
+        self._state = reached(progress, notes) + (f", {speed}" if speed else "")
         if progress.done in (0, progress.total):
             self._line()
 
@@ -170,12 +176,12 @@ class BarProgress:
     def stored(self, entries: int, share: float | None = None) -> None:
         self._bars.update(self._task, description=self._reading.told(entries, share), completed=share or 0, total=1 if share else None)
 
-    def learned(self, progress: Progress) -> None:
+    def learned(self, progress: Progress, notes: int = 0) -> None:
         if self._began is None:
             self._began = time.monotonic()
         self._bars.update(
             self._task,
-            description=f"learned {progress.done}/{progress.total}",
+            description=reached(progress, notes),
             completed=progress.done,
             total=progress.total,
             pace=pace(progress, time.monotonic() - self._began),

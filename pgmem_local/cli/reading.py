@@ -21,7 +21,6 @@ from pgmem_local.ingest.untrusted import printable
 
 SHOWN = 20
 """Rejects said on the terminal, and lines named in a remark; files of damaged records would hide everything else."""
-SEE_ABOVE = "see above, put the file right and run the same command again"
 
 
 @dataclass(frozen=True)
@@ -78,9 +77,11 @@ class Paths:
                 yield from ((path, exchange, share) for exchange, share in self._exchanges(path, read))
             except IngestError as error:
                 read.failure = str(error)
+                if len(self.read) == 1:
+                    raise
                 self._say(f"pgmem: {printable(str(error))}")
         if len(self.failures) == len(self.read):
-            raise IngestError(f"nothing could be read; {SEE_ABOVE}")
+            raise IngestError("nothing could be read; what was wrong with each path stands above")
 
     def _exchanges(self, path: Path, read: PathRead) -> Iterator[tuple[Exchange, float | None]]:
         exchanges = read_exchanges(path, self._request.options, self._request.format_name)
@@ -132,6 +133,8 @@ def _remarks(path: Path, read: PathRead) -> Iterator[str]:
     if counts.masked.count:
         where = _places(counts.masked, counts.unit, path)
         yield f"{counted(counts.masked.count, 'secret')} taken out before anything was stored ({where})"
+    if counts.blank:
+        yield f"blank lines: {counts.blank:,}"
     if counts.loose_replies:
         yield f"replies to nothing that was said, left out: {counts.loose_replies}"
     if read.outside + read.undated:

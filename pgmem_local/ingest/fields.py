@@ -44,6 +44,8 @@ def turn_of(
     if speaker is None:
         return LeftOut(f"{_named(role)} that is neither the user's nor the assistant's")
     text = _text(fields, names["text"])
+    if not clean(text).strip():
+        return LeftOut("a record whose text is blank")
     moment = reader.moment(record, _time(fields, names["timestamp"]))
     return Turn(text, moment, speaker, _session(fields, names["session"]))
 
@@ -80,11 +82,11 @@ def _named(role: str) -> str:
 
 
 def _text(record: dict[str, Any], names: tuple[str, ...]) -> str:
-    for name in names:
-        text = _joined(record.get(name))
-        if text is not None and clean(text).strip():
-            return text
-    raise Rejected(f"no text: none of {', '.join(names)} holds any")
+    """The first text that holds words, else one that is blank; a record where there is none is not what it should be."""
+    texts = [text for name in names if (text := _joined(record.get(name))) is not None]
+    if texts:
+        return next((text for text in texts if clean(text).strip()), texts[0])
+    raise Rejected(f"no text: there is none of {', '.join(names)}")
 
 
 def _joined(content: object) -> str | None:

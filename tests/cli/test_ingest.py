@@ -73,7 +73,7 @@ def test_only_the_first_rejects_are_said_but_all_are_kept(pgmem: Shell, tmp_path
 
 
 def test_file_of_bad_lines_only_is_an_error(pgmem: Shell, tmp_path: Path) -> None:
-    with pytest.raises(IngestError, match="nothing could be read; what was rejected is in"):
+    with pytest.raises(IngestError, match=r"d\.jsonl: nothing could be read: first problem: line 1: .*; what was rejected is in"):
         pgmem("ingest", str(diary(tmp_path / "d.jsonl", "{", "[1]")))
 
 
@@ -189,8 +189,15 @@ def test_without_a_terminal_a_line_comes_every_few_seconds() -> None:
         clock[0] = second
         progress.tick()
     clock[0] = 20.0
-    progress.learned(Progress(4, 4, Spent(evaluated=200)))
-    assert lines == ["learned 0/4 (0 s)", "learned 0/4 (6 s)", "learned 0/4 (12 s)", "learned 4/4, 10 tokens/s, 0 s left (20 s)"]
+    progress.learned(Progress(4, 4, Spent(evaluated=200)), notes=3)
+    learned = "learned 4/4, 3 notes, 10 tokens/s, 0 s left (20 s)"
+    assert lines == ["learned 0/4 (0 s)", "learned 0/4 (6 s)", "learned 0/4 (12 s)", learned]
+
+
+def test_learning_says_how_many_notes_it_has_made(pgmem: Shell, file: Path) -> None:
+    said = pgmem("ingest", str(file)).stderr
+    assert "learned 0/3 (" in said
+    assert "learned 3/3, 6 notes, " in said, "three States and the Episodes of three days"
 
 
 def test_time_left_goes_by_the_speed_of_late_and_begins_anew_with_the_next_file() -> None:

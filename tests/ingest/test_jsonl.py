@@ -10,7 +10,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pgmem_local.conversation import Moment, Speaker, Turn, entry_key
@@ -19,7 +19,7 @@ from pgmem_local.ingest.formats import ReadOptions
 from pgmem_local.ingest.jsonl import JSON_LINES, LONGEST_LINE, JsonLines
 from pgmem_local.ingest.rejects import Reject
 from pgmem_local.ingest.secrets import MARK
-from pgmem_local.ingest.source import open_source
+from pgmem_local.ingest.source import GZIP, open_source
 from tests.ingest.laws import assert_laws, mutated
 
 NOW = datetime(2026, 7, 1, tzinfo=timezone.utc)
@@ -305,6 +305,7 @@ def test_any_bytes_of_a_damaged_file_obey_the_laws_of_all_formats(content: bytes
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.binary(max_size=200), st.lists(st.sampled_from(PIECES)).map(b"".join)))
 def test_any_bytes_are_read_without_a_crash_and_without_silent_loss(content: bytes) -> None:
+    assume(not content.startswith(GZIP))  # whose lines are those of what is packed in it
     with tempfile.TemporaryDirectory() as folder:
         lines = reader(Path(folder), content)
         items: list[Turn | Reject] = []
