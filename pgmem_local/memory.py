@@ -48,6 +48,7 @@ from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.core import PersonaCore, persona_core
 from pgmem_local.retrieval.joined import Sources, find_company, write_joined
 from pgmem_local.retrieval.kind import asks_for_advice
+from pgmem_local.retrieval.passages import Passages
 from pgmem_local.retrieval.pipeline import Retrieval, retrieve
 from pgmem_local.retrieval.portrait import portrait
 from pgmem_local.retrieval.query import ask_query
@@ -153,6 +154,7 @@ class PersonaMemory:
         self.vectors = VectorIndexes(store)
         self.graph = store.load_graph()
         self.people = store.people.load()
+        self._passages = Passages(lambda texts: self.embedder.embed(texts))
 
     @classmethod
     def open(
@@ -297,6 +299,7 @@ class PersonaMemory:
                 self.vectors.refresh()
                 self.people = self.store.people.load()
                 self.graph = self.store.load_graph()
+                self._passages.forget()
                 self._revision = revision
 
     def learn(
@@ -437,7 +440,7 @@ class PersonaMemory:
             return replace(found, company=find_company(self._sources(), query, self.settings.joined)) if len(self.people) else found
 
     def _sources(self) -> Sources:
-        return Sources(self.graph, self.people, self.vectors, self.people_vectors(), self.embedder.embed)
+        return Sources(self.graph, self.people, self.vectors, self.people_vectors(), self.embedder.embed, self._passages)
 
     def notes(self, evidence: Evidence, tokens: int) -> Notes:
         """Persona evidence as the model sees it, within a budget of its tokens."""

@@ -112,7 +112,7 @@ class JoinedSettings:
 
     hops: HopSettings = field(default_factory=HopSettings)
     plain: PeopleReadSettings = field(default_factory=PeopleReadSettings)
-    about_user: Shares = Shares(0.50, 0.20)
+    about_user: Shares = Shares(0.40, 0.20)
     about_someone: Shares = Shares(0.10, 0.55)
     when: Shares = Shares(0.35, 0.25)
     advice: Shares = Shares(0.55, 0.20)

@@ -1,17 +1,18 @@
 """One context for an answer, from both papers' memories (neither joins them): persona, people with verified facts, exchanges as they were.
 
 The kind of question divides one token budget: what the persona does not use goes to the people, what they leave to the exchanges. People
-come as chains of statements in the order in which they lead to the answer, facts before profiles. The exchanges are those nearest to the
-question and to what each of the best chains left to be answered of whom it led to: small facts that no summary kept come back by them.
+come as chains of statements in the order in which they lead to the answer, facts before profiles. Of the exchanges the passages come that
+are nearest to the question and to what each of the best chains left to be answered of whom it led to, in order of time: small facts
+that no summary kept come back by them, and an Episode that is its own exchange word for word need not come as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, zip_longest
 
-from pgmem_local.graph.nodes import NodeId
+from pgmem_local.graph.nodes import Kind, Node, NodeId
 from pgmem_local.graph.people import EntityId, Fact, People, is_nameless
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import PeopleSearch, VectorSearch
@@ -19,9 +20,19 @@ from pgmem_local.retrieval.asked import read_question
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.hops import Path, find_paths
 from pgmem_local.retrieval.kind import QuestionKind, kind_of_question
+from pgmem_local.retrieval.passages import Passage, Passages
 from pgmem_local.retrieval.people import best_facts
 from pgmem_local.retrieval.query import Query
-from pgmem_local.retrieval.sections import Line, Section, exchange_line, fact_line, profile_lines, sentence_line, write_sections
+from pgmem_local.retrieval.sections import (
+    LABEL_TOKENS,
+    Line,
+    Section,
+    fact_line,
+    passages_line,
+    profile_lines,
+    sentence_line,
+    write_sections,
+)
 from pgmem_local.retrieval.serialise import Serialised, serialise
 from pgmem_local.retrieval.told import Embed, Statement, Told
 from pgmem_local.settings import JoinedSettings, Shares
@@ -31,7 +42,9 @@ FACTS = "Verified facts about others (they win over profiles):"
 PROFILES = "Profiles of others:"
 SAID = "What was said:"
 COVERED = 0.8
-"""Share of an exchange's words that other notes made from it hold, from which it need not be shown as well."""
+"""Share of a passage's words that other notes made from its exchange hold, from which it need not be shown as well."""
+ALONG = 2
+"""Passages shown of an exchange that a chain goes along."""
 
 
 @dataclass(frozen=True)
@@ -43,22 +56,25 @@ class Sources:
     vectors: VectorSearch
     search: PeopleSearch
     embed: Embed
+    passages: Passages
 
 
 @dataclass(frozen=True)
 class Company:
     """What the memory holds on a question beside the persona.
 
-    paths: chains of statements, best first. facts: of those the best chains lead through, their own best ones. exchanges: nearest first.
+    paths: chains of statements, best first. facts: of those the best chains lead through, their own best ones. passages: of exchanges,
+    those that the chains go along, then the nearest first. along: those of each exchange that a chain goes along.
     """
 
     kind: QuestionKind = QuestionKind.OTHER
     paths: tuple[Path, ...] = ()
     facts: tuple[Fact, ...] = ()
-    exchanges: tuple[NodeId, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    along: Mapping[NodeId, Sequence[Passage]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.paths or self.facts or self.exchanges)
+        return bool(self.paths or self.facts or self.passages)
 
     @property
     def people(self) -> tuple[EntityId, ...]:
@@ -74,13 +90,15 @@ def find_company(sources: Sources, query: Query, settings: JoinedSettings) -> Co
     if not len(sources.people):
         return Company()
     people = sources.people
-    told = Told(sources.graph, people, sources.vectors, sources.search, sources.embed)
+    told = Told(sources.graph, people, sources.vectors, sources.search, sources.embed, sources.passages)
     kind = kind_of_question(query.text, people)
     concerned = kind is QuestionKind.SOMEONE or bool(people.mentions_in(query.text)) or _is_told_of(told, query.text, settings)
     paths = find_paths(told, query.text, settings.hops) if concerned else ()
     searches = [query.text, *_rewritten(paths, people, settings.rewritten)]
-    exchanges = _in_turn([told.near(one, settings.exchanges) for one in searches])
-    return Company(kind, paths, _facts_of(paths, sources, query, settings), tuple(exchanges))
+    near = _in_turn([told.near(one, settings.exchanges, query.period) for one in searches])
+    along = _along(paths, told, query)
+    passages = dict.fromkeys([*chain.from_iterable(along.values()), *near])
+    return Company(kind, paths, _facts_of(paths, sources, query, settings), tuple(passages), along)
 
 
 def _is_told_of(told: Told, question: str, settings: JoinedSettings) -> bool:
@@ -101,9 +119,19 @@ def _rewritten(paths: Sequence[Path], people: People, most: int) -> list[str]:
     return list(dict.fromkeys(found))[:most]
 
 
-def _in_turn(rankings: Iterable[Sequence[NodeId]]) -> Iterator[NodeId]:
+def _along(paths: Sequence[Path], told: Told, query: Query) -> dict[NodeId, list[Passage]]:
+    """Of the exchanges that the chains go along, the passages nearest to what was left to be answered."""
+    found: dict[NodeId, list[Passage]] = {}
+    for path in paths:
+        for statement in path.statements:
+            if statement.fact is None and statement.sources[0] not in found:
+                found[statement.sources[0]] = told.passages_of(statement.sources[0], path.left or query.text)[:ALONG]
+    return found
+
+
+def _in_turn(rankings: Iterable[Sequence[Passage]]) -> Iterator[Passage]:
     """The first of each ranking, then the second of each."""
-    return iter(dict.fromkeys(one for tier in zip_longest(*rankings) for one in tier if one is not None))
+    return (one for tier in zip_longest(*rankings) for one in tier if one is not None)
 
 
 # ------------------------------------------------------------------ one text
@@ -114,14 +142,14 @@ def write_joined(
 ) -> Serialised:
     """Persona, people and exchanges as numbered notes within the budget."""
     shares = shares_of(company.kind, settings)
-    persona = serialise(evidence, int(budget * shares.persona), count)
+    persona = serialise(_without_exchanges(evidence, sources.graph), int(budget * shares.persona), count)
     left = budget - count(persona.text)
     for_people = left - int(budget * (1 - shares.persona - shares.people))
     people = write_sections(_people_sections(sources, company), for_people, count, 1 + len(persona.labels))
     left -= for_people - people.left
     shown = _Shown(sources.graph, persona, people.lines)
-    exchanges = Section(SAID, tuple(exchange_line(sources.graph[one]) for one in _exchanges(company) if not shown.covers(one)))
-    said = write_sections([exchanges], left, count, 1 + len(persona.labels) + len(people.lines))
+    passages = [one for one in company.passages if not shown.covers(one)]
+    said = write_sections([_said(passages, sources.graph, left, count)], left, count, 1 + len(persona.labels) + len(people.lines))
     parts = (persona, people.serialised, said.serialised)
     return Serialised("\n".join(part.text for part in parts if part.text), {n: node for part in parts for n, node in part.labels.items()})
 
@@ -140,7 +168,7 @@ def _people_sections(sources: Sources, company: Company) -> list[Section]:
     """The best chain in its order, then further facts, then what only profiles say."""
     seen: set[str] = set()
     best = company.paths[:1]
-    chains = [Section(_led_through(path, sources.people), _fresh(_chain(path, sources.graph), seen)) for path in best]
+    chains = [Section(_led_through(path, sources.people), _fresh(_chain(path, company, sources.graph), seen)) for path in best]
     further = [fact_line(one.fact) for path in company.paths[1:] for one in path.statements if one.fact]
     facts = Section(FACTS, _fresh([*further, *map(fact_line, company.facts)], seen))
     profiles = [line for one in company.people for line in profile_lines(sources.people.profile(one), sources.graph)]
@@ -151,14 +179,15 @@ def _led_through(path: Path, people: People) -> str:
     return f"Facts that lead from one to the next ({' -> '.join(people[one].name for one in path.people)}):"
 
 
-def _chain(path: Path, graph: PersonaGraph) -> list[Line]:
+def _chain(path: Path, company: Company, graph: PersonaGraph) -> list[Line]:
     introduction = path.introduction
     introduced = [sentence_line(introduction, graph)] if introduction and introduction.sources else []
-    return [*introduced, *(_statement_line(one, graph) for one in path.statements)]
+    return [*introduced, *(_statement_line(one, company, graph) for one in path.statements)]
 
 
-def _statement_line(statement: Statement, graph: PersonaGraph) -> Line:
-    return fact_line(statement.fact) if statement.fact else exchange_line(graph[statement.sources[0]])
+def _statement_line(statement: Statement, company: Company, graph: PersonaGraph) -> Line:
+    source = statement.sources[0]
+    return fact_line(statement.fact) if statement.fact else passages_line(graph[source], company.along[source])
 
 
 def _fresh(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
@@ -171,10 +200,34 @@ def _fresh(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
     return tuple(found)
 
 
-def _exchanges(company: Company) -> Iterator[NodeId]:
-    """Those that the chains go along, then those that were searched for."""
-    along = (source for path in company.paths for one in path.statements if one.fact is None for source in one.sources)
-    return iter(dict.fromkeys([*along, *company.exchanges]))
+def _without_exchanges(evidence: Evidence, graph: PersonaGraph) -> Evidence:
+    """The evidence but for what stands in the exchanges as it is: Contexts, and Episodes in their words."""
+    return replace(evidence, episodes=tuple(one for one in evidence.episodes if not _stands_in_exchanges(one.node, graph)))
+
+
+def _stands_in_exchanges(node: Node, graph: PersonaGraph) -> bool:
+    if node.kind is Kind.CONTEXT:
+        return True
+    told = " ".join(node.text.split())
+    return all(" ".join(graph[context].text.split()) in told for context in graph.contexts_behind(node.id))
+
+
+def _said(passages: Sequence[Passage], graph: PersonaGraph, budget: int, count: Callable[[str], int]) -> Section:
+    """The first passages that fit, in order of time, those of one exchange in one line."""
+    left = budget - count(SAID) - LABEL_TOKENS
+    kept: list[Passage] = []
+    for one in passages:
+        size = count(passages_line(graph[one.context], [one]).text) + LABEL_TOKENS
+        if size <= left:
+            kept.append(one)
+            left -= size
+    kept.sort(key=lambda one: _when(graph[one.context]))
+    grouped = groupby(kept, key=lambda one: one.context)
+    return Section(SAID, tuple(passages_line(graph[context], list(group)) for context, group in grouped))
+
+
+def _when(node: Node) -> tuple[float, NodeId]:
+    return (node.moment.utc.timestamp() if node.moment else 0.0, node.id)
 
 
 class _Shown:
@@ -192,6 +245,6 @@ class _Shown:
     def _add(self, context: NodeId, words: frozenset[str]) -> None:
         self._words[context] = self._words.get(context, frozenset()) | words
 
-    def covers(self, context: NodeId) -> bool:
-        words = self._graph[context].keywords
-        return len(words & self._words.get(context, frozenset())) >= COVERED * len(words)
+    def covers(self, passage: Passage) -> bool:
+        words = keywords(passage.text)
+        return len(words & self._words.get(passage.context, frozenset())) >= COVERED * len(words)

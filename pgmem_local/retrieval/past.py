@@ -1,4 +1,5 @@
-"""Whether a question is about the past, told from its words (not in the paper): then nothing fades and more of what changed is shown.
+"""Whether a question is about the past, and about which time, told from its words (not in the paper): then nothing fades, more of what
+changed is shown, and what was said in that time comes first.
 
 Words and the newest moment of the memory come in; no clock is read and no model asked. Some words are always about the past ("used to",
 "back then"), some only beside a verb in the past ("before", "in March"), and a date is where it is over. English in full; of other
@@ -8,12 +9,14 @@ languages a few words that mean nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 from pgmem_local.conversation import Moment
 from pgmem_local.dates import Dated, Grain, find_dates
 
+Period = tuple[date, date]
+"""First and last day."""
 _MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 _SEASON = r"(?:spring|summer|autumn|fall|winter)"
 
@@ -40,6 +43,45 @@ _LASTS = re.compile(r"\bsince\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 """What goes on since a date is not over."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _MONTH = _words(rf"(?:in|of|during|(?:at|until) the (?:start|beginning|end) of) (?P<month>{'|'.join(_MONTHS)})")
+_AND_MONTH = re.compile(rf"\s+(?:and|or|to|until)\s+(?P<month>{'|'.join(_MONTHS)})\b", re.IGNORECASE)
+
+
+
+def period_asked_about(question: str, newest: Moment | None) -> Period | None:
+    """The time from the first to the last month or year that a question names, where it may be over; None where it names none."""
+    if newest is None:
+        return None
+    named_years = [int(year[0]) for year in _YEAR.finditer(question)]
+    numbers = [_MONTHS.index(name.lower()) + 1 for name in _named_months(question)]
+    months = [_month_of(_year_of(number, named_years, newest.day), number) for number in numbers]
+    years = [] if months else [(date(year, 1, 1), date(year, 12, 31)) for year in named_years]
+    named = [*months, *years]
+    if not named or _LASTS.search(question[: _first_named(question)]):
+        return None
+    return min(first for first, _ in named), max(last for _, last in named)
+
+
+def _named_months(question: str) -> list[str]:
+    """The months after "in" or "of", and those joined to them: in February and March."""
+    found: list[str] = []
+    for month in _MONTH.finditer(question):
+        found.append(month["month"])
+        if further := _AND_MONTH.match(question, month.end()):
+            found.append(further["month"])
+    return found
+
+
+def _first_named(question: str) -> int:
+    return min(match.start() for pattern in (_MONTH, _YEAR) for match in pattern.finditer(question))
+
+
+def _year_of(month: int, named: Sequence[int], today: date) -> int:
+    """The one year named, else that in which such a month last began."""
+    return named[0] if len(named) == 1 else today.year - (month > today.month)
+
+
+def _month_of(year: int, month: int) -> Period:
+    return date(year, month, 1), date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
 
 
 def asks_about_past(question: str, newest: Moment | None) -> bool:

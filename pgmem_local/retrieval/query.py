@@ -1,6 +1,6 @@
 """The query q as retrieval sees it: its words, its vector and its keyword set K(q) (PGMem, section 4.3.1).
 
-Ours: whether it asks about the past, told from its words.
+Ours: whether it asks about the past, and about which time, told from its words.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from pgmem_local.conversation import Moment
 from pgmem_local.ports import Embedder, Vectors
-from pgmem_local.retrieval.past import asks_about_past
+from pgmem_local.retrieval.past import Period, asks_about_past, period_asked_about
 from pgmem_local.words import keywords
 
 
@@ -21,8 +21,10 @@ class Query:
     vector: Vectors = field(compare=False, repr=False)
     keywords: frozenset[str]
     past: bool = False
+    period: Period | None = None
 
 
 def ask_query(text: str, embedder: Embedder, newest: Moment | None = None) -> Query:
     """Embed a question and take its keywords; no model is asked. newest: the memory's newest moment, as far as the past reaches."""
-    return Query(text, embedder.embed([text])[0], keywords(text), asks_about_past(text, newest))
+    period = period_asked_about(text, newest)
+    return Query(text, embedder.embed([text])[0], keywords(text), asks_about_past(text, newest), period)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pgmem_local.conversation import Moment
-from pgmem_local.graph.nodes import Node, NodeId
+from pgmem_local.graph.nodes import Context, Node, NodeId
 from pgmem_local.graph.people import Fact, Profile, Sentence
 from pgmem_local.graph.persona_graph import PersonaGraph
-from pgmem_local.retrieval.serialise import Serialised, day, on_one_line, told
+from pgmem_local.retrieval.passages import Passage
+from pgmem_local.retrieval.serialise import Serialised, day, on_one_line
 
 LABEL_TOKENS = 5
 """What a label and a line end add to a line."""
@@ -40,8 +42,14 @@ def sentence_line(sentence: Sentence, graph: PersonaGraph) -> Line:
     return Line(f"{day(graph[sentence.sources[0]])}: {on_one_line(sentence.text)}", sentence.sources[0])
 
 
-def exchange_line(node: Node) -> Line:
-    return Line(f"{day(node)}: {on_one_line(told(node))}", node.id)
+def passages_line(node: Node, passages: Sequence[Passage]) -> Line:
+    """Passages of one exchange in the order said, with a mark where some are left out between them."""
+    said = sorted(passages, key=lambda one: one.place)
+    text = said[0].text
+    for before, one in pairwise(said):
+        text = f"{text}{' ' if one.place == before.place + 1 else ' … '}{one.text}"
+    author = f"{node.author}: " if isinstance(node, Context) and node.author else ""
+    return Line(f"{day(node)}: {on_one_line(author + text)}", node.id)
 
 
 def profile_lines(profile: Profile, graph: PersonaGraph) -> list[Line]:

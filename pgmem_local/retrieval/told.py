@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 
 from pgmem_local.graph.names import words_of
 from pgmem_local.graph.nodes import Context, Kind, NodeId, kind_of
 from pgmem_local.graph.people import Entity, EntityId, EntityKind, Fact, People, is_nameless
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import PeopleSearch, Vectors, VectorSearch
+from pgmem_local.retrieval.passages import Passage, Passages, worth_showing
+from pgmem_local.retrieval.past import Period
 from pgmem_local.words import keywords
 
 Embed = Callable[[Sequence[str]], Vectors]
 
+IN_PERIOD = 0.15
+"""What it is worth, in cosine, that something was said in the period a question asks about."""
 SHORTEST_NICKNAME = 3
 """Letters: Del may be Delphine, but Jo is not Joanna."""
 STRANGERS = 10
@@ -42,9 +47,11 @@ class Statement:
 class Told:
     """Statements by entity, and what a text has in common with each. Built for one question; what it found once it keeps."""
 
-    def __init__(self, graph: PersonaGraph, people: People, vectors: VectorSearch, search: PeopleSearch, embed: Embed) -> None:
+    def __init__(
+        self, graph: PersonaGraph, people: People, vectors: VectorSearch, search: PeopleSearch, embed: Embed, passages: Passages
+    ) -> None:
         self.people = people
-        self._graph, self._vectors, self._search, self._embed = graph, vectors, search, embed
+        self._graph, self._vectors, self._search, self._embed, self._passages = graph, vectors, search, embed, passages
         self._facts_from: dict[NodeId, list[Fact]] = defaultdict(list)
         for fact in people.all_facts():
             for source in fact.sources:
@@ -64,9 +71,40 @@ class Told:
     def all_facts(self) -> list[Statement]:
         return [self._fact(fact) for fact in self.people.all_facts()]
 
-    def near(self, text: str, most: int) -> list[NodeId]:
-        """The exchanges nearest to a text."""
-        return [one for one, _ in self._vectors.nearest(Kind.CONTEXT, self._row(text)[0], most)] if text else []
+    def near(self, text: str, most: int, period: Period | None = None) -> list[Passage]:
+        """The passages nearest to a text, of the exchanges nearest to it and of those that share most words with it; what was said in the
+        period that a question asks about comes nearer."""
+        if not text:
+            return []
+        row = self._row(text)[0]
+        alike = [one for one, _ in self._vectors.nearest(Kind.CONTEXT, row, most)]
+        then = self._within(period, row, most) if period else []
+        found = self._passages.nearest(row, keywords(text), self._graph, [*alike, *self._sharing(text, most), *then])
+        within = frozenset(then)
+        timely = [(worth + IN_PERIOD * (one.context in within), one) for worth, one in found]
+        return worth_showing(sorted(timely, key=lambda scored: -scored[0]), self._graph)
+
+    def passages_of(self, context: NodeId, text: str) -> list[Passage]:
+        """The passages of one exchange, the one nearest to a text first."""
+        return [one for _, one in self._passages.nearest(self._row(text)[0], keywords(text), self._graph, [context])]
+
+    def _sharing(self, text: str, most: int) -> list[NodeId]:
+        """The exchanges that share most words with a text, rare ones first."""
+        worth: dict[NodeId, float] = defaultdict(float)
+        for word in sorted(keywords(text)):
+            holding = [one for one in self._graph.with_keyword([word]) if kind_of(one) is Kind.CONTEXT]
+            for one in holding:
+                worth[one] += 1 / len(holding)
+        return nlargest(most, sorted(worth), key=lambda one: worth[one])
+
+    def _within(self, period: Period, row: Vectors, most: int) -> list[NodeId]:
+        """The exchanges of a period nearest to a text."""
+        first, last = period
+        said = sorted(one.id for one in self._graph.of_kind(Kind.CONTEXT) if one.moment and first <= one.moment.day <= last)
+        if not said:
+            return []
+        cosines: Vectors = self._vectors.vectors(said) @ row
+        return [said[place] for place in nlargest(most, range(len(said)), key=lambda place: float(cosines[place]))]
 
     def resemblance(self, text: str, statement: Statement) -> float:
         """Cosine above that of the average fact: what a short phrase has in common with all says nothing. 0 for no text."""

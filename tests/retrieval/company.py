@@ -10,6 +10,7 @@ from pgmem_local.graph.people import Entity, EntityId, EntityKind, Fact, FactId,
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.hops import Path, find_paths
 from pgmem_local.retrieval.joined import Company, Sources, find_company, write_joined
+from pgmem_local.retrieval.passages import Passages
 from pgmem_local.retrieval.people import Known, choose_people
 from pgmem_local.retrieval.pipeline import retrieve
 from pgmem_local.retrieval.query import Query, ask_query
@@ -63,14 +64,15 @@ class Circle:
     @property
     def sources(self) -> Sources:
         people = self.people
-        return Sources(self.sketch.graph, people, self.sketch.search, EmbeddedPeople(people, self.embedder), self.embedder.embed)
+        embed = self.embedder.embed
+        return Sources(self.sketch.graph, people, self.sketch.search, EmbeddedPeople(people, self.embedder), embed, Passages(embed))
 
     def query(self, question: str) -> Query:
-        return ask_query(question, self.embedder)
+        return ask_query(question, self.embedder, self.sketch.graph.newest)
 
     def paths(self, question: str, settings: HopSettings | None = None) -> tuple[Path, ...]:
         sources = self.sources
-        told = Told(sources.graph, sources.people, sources.vectors, sources.search, sources.embed)
+        told = Told(sources.graph, sources.people, sources.vectors, sources.search, sources.embed, sources.passages)
         return find_paths(told, question, settings or HopSettings())
 
     def best(self, question: str) -> list[str]:

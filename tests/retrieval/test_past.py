@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 
 import pytest
 
 from pgmem_local.conversation import Moment
-from pgmem_local.retrieval.past import asks_about_past
+from pgmem_local.retrieval.past import asks_about_past, period_asked_about
 
 NEWEST = Moment(datetime(2026, 6, 15, 12, tzinfo=timezone.utc))
 
@@ -74,3 +74,25 @@ def test_time_is_past_only_once_the_memory_is_beyond_it() -> None:
 def test_without_a_newest_moment_words_alone_decide() -> None:
     assert not asks_about_past("Who was my boss in 2024?", None)
     assert asks_about_past("Where did I live back then?", None)
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("How did I get to work in March?", date(2026, 3, 1), date(2026, 3, 31)),
+        ("What was my morning drink in February and March?", date(2026, 2, 1), date(2026, 3, 31)),
+        ("Where was I at the start of January?", date(2026, 1, 1), date(2026, 1, 31)),
+        ("What did I do in December?", date(2025, 12, 1), date(2025, 12, 31)),
+        ("What was my job in February 2024?", date(2024, 2, 1), date(2024, 2, 29)),
+        ("Who was my boss in 2024?", date(2024, 1, 1), date(2024, 12, 31)),
+        ("Where did I live from 2021 to 2023?", date(2021, 1, 1), date(2023, 12, 31)),
+    ],
+)
+def test_period_is_that_of_the_months_or_years_named(question: str, first: date, last: date) -> None:
+    assert period_asked_about(question, NEWEST) == (first, last)
+
+
+@pytest.mark.parametrize("question", ["Where do I live now?", "What has my position been since 2024?", "May I eat nuts?", "Who is April?"])
+def test_other_questions_name_no_period(question: str) -> None:
+    assert period_asked_about(question, NEWEST) is None
+    assert period_asked_about("What did I do in March?", None) is None

@@ -1,0 +1,102 @@
+"""Exchanges by their passages: nothing of an entry is lost, the sentence that answers comes first, nothing forgotten stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pgmem_local.ports import Vectors
+from pgmem_local.retrieval.passages import WORDS, Passages, passages_of
+from pgmem_local.retrieval.sections import passages_line
+from tests.fakes import HashEmbedder
+from tests.retrieval.company import Circle, words
+
+LONG = (
+    "Rain all day and the tram was late twice. The roof of the theatre leaks. Bea sang. Robin plays the harp in the cellar every night."
+    " Soup for supper, with leeks and far too much of the pepper that Alasdair brought back from his journey."
+)
+
+
+class Counting(HashEmbedder):
+    """Counts the texts it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedded: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.embedded += texts
+        return super().embed(texts)
+
+
+@pytest.fixture
+def circle() -> Circle:
+    drawn = Circle()
+    drawn.person("Robin")
+    for number in range(4):
+        drawn.sketch.context(f"Nothing new on day {number}, only ink and paper.", number)
+    drawn.sketch.context(LONG, 5)
+    return drawn
+
+
+def test_passages_are_whole_sentences_and_hold_every_word(circle: Circle) -> None:
+    context = circle.sketch.context(LONG, 6)
+    texts = [one.text for one in passages_of(circle.sketch.graph, context)]
+    assert " ".join(texts) == LONG
+    assert len(texts) > 2
+    assert all(len(text.split()) <= WORDS for text in texts[:-1])
+
+
+def test_sentence_that_answers_is_shown_without_the_rest_of_its_entry(circle: Circle) -> None:
+    text = circle.written("Which harp plays Robin in the cellar?", 40).text
+    assert "Robin plays the harp" in text
+    assert "Soup for supper" not in text
+
+
+def test_what_is_left_out_between_two_passages_is_marked(circle: Circle) -> None:
+    context = circle.sketch.context(LONG, 6)
+    graph = circle.sketch.graph
+    first, _, third = passages_of(graph, context)
+    assert passages_line(graph[first.context], [third, first]).text == f"2026-01-07: {first.text} … {third.text}"
+
+
+def test_exchanges_come_in_order_of_time(circle: Circle) -> None:
+    circle.sketch.context("Ink and paper, paper and ink.", 7)
+    text = circle.written("What of ink and paper?", 400).text
+    assert text.index("on day 0") < text.index("on day 3") < text.index("paper and ink")
+
+
+def test_sentence_beside_the_best_one_comes_along_and_far_ones_do_not(circle: Circle) -> None:
+    circle.sketch.context("Tamsin expects a baby. It is due on the twelfth of August, she says, and she screamed. Rain.", 7)
+    text = circle.written("When does Tamsin expect the baby?", 400).text
+    assert "twelfth of August" in text
+    assert "ink and paper" not in text
+
+
+def test_month_that_a_question_names_brings_its_entries_nearer(circle: Circle) -> None:
+    circle.sketch.context("Bea tunes the flute, quite loudly.", 8)
+    circle.sketch.context("Bea tunes the flute.", 95)
+    without, named = (circle.written(question, 24).text for question in ("What did Bea tune?", "What did Bea tune in January?"))
+    assert "2026-04" in without
+    assert "2026-01" in named
+
+
+def test_passages_are_embedded_once_until_they_may_have_been_forgotten(circle: Circle) -> None:
+    embedder = Counting()
+    passages = Passages(embedder.embed)
+    context = circle.sketch.context(LONG, 6)
+    row = embedder.embed(["harp"])[0]
+    first = passages.nearest(row, frozenset(), circle.sketch.graph, [context])
+    assert "Robin plays the harp" in first[0][1].text
+    count = len(embedder.embedded)
+    assert passages.nearest(row, frozenset(), circle.sketch.graph, [context, context]) == first
+    assert len(embedder.embedded) == count
+    passages.forget()
+    passages.nearest(row, frozenset(), circle.sketch.graph, [context])
+    assert len(embedder.embedded) > count
+
+
+@pytest.mark.parametrize("budget", [0, 15, 40, 90])
+def test_budget_is_kept(circle: Circle, budget: int) -> None:
+    assert words(circle.written("Which harp plays Robin in the cellar, in rain?", budget).text) <= budget
