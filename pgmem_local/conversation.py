@@ -11,6 +11,9 @@ from datetime import date, datetime, timedelta, timezone
 from enum import Enum
 from typing import TypeVar
 
+BROKEN_OFF = " …"
+"""Ends a reply that was stopped, in a conversation and in the store."""
+
 
 class Speaker(str, Enum):
     """Who said a turn: the owner of the memory, the assistant, or somebody else in a chat between people."""

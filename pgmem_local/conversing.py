@@ -12,7 +12,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from pgmem_local.ports import ChatModel, Head, Message
+from pgmem_local.errors import PromptTooLong
+from pgmem_local.ports import ChatModel, Head, Message, Prompt
 from pgmem_local.prompts import load, one_line
 from pgmem_local.sentences import sentences
 from pgmem_local.settings import ChatSettings
@@ -24,11 +25,18 @@ NOTHING_YET = "(nothing on this yet)"
 def reply(
     model: ChatModel, message: str, notes: str, history: Sequence[Message], settings: ChatSettings, core: str = ""
 ) -> Generator[str, None, None]:
-    """The reply, piece by piece; closing the generator ends the call. Raises PromptTooLong where the message alone is too long."""
+    """The reply, piece by piece; closing the generator ends the call. Raises PromptTooLong where the message alone is too long, before
+    anything is asked for."""
     task = replace(load("chat"), head=head(core))
     slots = {"notes": notes or NOTHING_YET, "message": one_line(message)}
     room = model.room(task.head, settings.reply_tokens) - model.count(task.ask(slots).text)
+    if room < 0:
+        raise PromptTooLong(f"the message and what is known on it have {-room} tokens more than the model takes in")
     prompt = task.ask(slots, history=fitting(model, recent(history, settings.history_messages), room))
+    return _pieces(model, prompt, settings)
+
+
+def _pieces(model: ChatModel, prompt: Prompt, settings: ChatSettings) -> Generator[str, None, None]:
     with closing(model.stream(prompt, settings.reply_tokens, settings.temperature)) as pieces:
         yield from unless_it_turns_in_circles(pieces)
 

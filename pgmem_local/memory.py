@@ -251,7 +251,8 @@ class PersonaMemory:
             arrivals = [self._arrival(exchange, exchange.key in known, notes) for exchange in exchanges]
             added = self.store.add(arrivals, str(file) if file is not None else None)
             self._take_in([self.store.node(identifier) for identifier in added.new])
-            self._follow_own_writes(1 if added.new and not added.completed else 0)
+            self.graph.add(self.store.node(identifier) for identifier in added.completed)
+            self._follow_own_writes(1 if added.new or added.completed else 0)
             return added
 
     def edited_entries(self) -> EditedEntries:
@@ -282,7 +283,7 @@ class PersonaMemory:
             self.vectors.add([node.id for node in nodes], self.store.vectors_of([node.id for node in nodes]))
 
     def _follow_own_writes(self, transactions: int) -> None:
-        """Count what this process committed and took in: a revision beyond that is another's work, or a reply that came late."""
+        """Count what this process committed and took in: a revision beyond that is another's work."""
         self._revision += transactions
 
     def refresh(self) -> None:

@@ -15,10 +15,10 @@ import pexpect
 import pyte
 import pytest
 
+from pgmem_local.conversation import BROKEN_OFF
 from pgmem_local.errors import StoreBusy
 from pgmem_local.graph.nodes import Context, Kind
 from pgmem_local.store import MemoryStore
-from pgmem_local.talking.talk import BROKEN_OFF
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 240

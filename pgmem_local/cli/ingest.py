@@ -55,8 +55,8 @@ class Intake:
         self.new += len(added.new)
         self.changed += len(added.changed)
         self.known += added.known
-        self.completed += added.completed
-        self.entries += len(added.new) + len(added.changed) + added.known + added.completed
+        self.completed += len(added.completed)
+        self.entries += len(added.new) + len(added.changed) + added.known + len(added.completed)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class PersonaGraph:
         self._evidence: dict[NodeId, list[EvidenceEdge]] = defaultdict(list)
         self._judged: set[frozenset[NodeId]] = set()
         self._by_keyword: dict[str, set[NodeId]] = defaultdict(set)
-        self._by_session: dict[str, list[Context]] = defaultdict(list)
+        self._by_session: dict[str, dict[NodeId, Context]] = defaultdict(dict)
         self._pinned: set[NodeId] = set()
         self._newest: Moment | None = None
 
@@ -41,7 +41,10 @@ class PersonaGraph:
         judgements: Iterable[Judgement] = (),
         pinned: Iterable[NodeId] = (),
     ) -> None:
-        """Take in nodes, then the edges between them and what is already known, and which nodes the owner pinned."""
+        """Take in nodes, then the edges between them and what is already known, and which nodes the owner pinned.
+
+        A Context that is known takes the place of what it was before its reply came.
+        """
         self._pinned.update(pinned)
         for node in nodes:
             self._nodes[node.id] = node
@@ -50,7 +53,7 @@ class PersonaGraph:
             for word in node.keywords | node.domains:
                 self._by_keyword[word].add(node.id)
             if isinstance(node, Context) and node.session is not None:
-                self._by_session[node.session].append(node)
+                self._by_session[node.session][node.id] = node
         for edge in sources:
             self._sources[edge.derived].append(edge.source)
             self._derived[edge.source].append(edge.derived)
@@ -103,7 +106,7 @@ class PersonaGraph:
 
     def of_session(self, session: str) -> list[Context]:
         """The Contexts of a session in the order they were added."""
-        return list(self._by_session.get(session, ()))
+        return list(self._by_session.get(session, {}).values())
 
     def sources(self, identifier: NodeId) -> list[NodeId]:
         """What a node was made from, directly."""

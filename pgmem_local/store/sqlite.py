@@ -54,7 +54,7 @@ class Added:
 
     new: tuple[NodeId, ...] = ()
     known: int = 0
-    completed: int = 0
+    completed: tuple[NodeId, ...] = ()
     changed: tuple[NodeId, ...] = ()
 
 
@@ -124,15 +124,15 @@ class MemoryStore:
 
     def _add(self, connection: sqlite3.Connection, arrivals: Sequence[Arrival], file: str | None) -> Added:
         new: list[NodeId] = []
-        completed = 0
+        completed: list[NodeId] = []
         for arrival in arrivals:
             if not _holds(connection, arrival.exchange.key):
                 new.append(self._add_context(connection, arrival))
-            elif _complete(connection, arrival.exchange):
-                completed += 1
+            elif (identifier := _complete(connection, arrival.exchange)) is not None:
+                completed.append(identifier)
         if file is not None:
             acts.note_file(connection, file, [arrival.exchange.key for arrival in arrivals])
-        return Added(tuple(new), len(arrivals) - len(new) - completed, completed)
+        return Added(tuple(new), len(arrivals) - len(new) - len(completed), tuple(completed))
 
     def _add_context(self, connection: sqlite3.Connection, arrival: Arrival) -> NodeId:
         exchange, said = arrival.exchange, arrival.exchange.said
@@ -438,14 +438,15 @@ def _exists(connection: sqlite3.Connection, identifier: NodeId) -> bool:
     return connection.execute("SELECT 1 FROM nodes WHERE id = ?", (identifier,)).fetchone() is not None
 
 
-def _complete(connection: sqlite3.Connection, exchange: Exchange) -> bool:
-    """Fill in a reply that was missing when the exchange was stored."""
+def _complete(connection: sqlite3.Connection, exchange: Exchange) -> NodeId | None:
+    """Fill in a reply that was missing when the exchange was stored; the Context that has it now."""
     if exchange.reply is None:
-        return False
-    done = connection.execute(
-        "UPDATE contexts SET reply = ? WHERE key = ? AND reply IS NULL", (rows.clean(exchange.reply), exchange.key)
-    )
-    return done.rowcount > 0
+        return None
+    lacking = connection.execute("SELECT node FROM contexts WHERE key = ? AND reply IS NULL", (exchange.key,)).fetchone()
+    if lacking is None:
+        return None
+    connection.execute("UPDATE contexts SET reply = ? WHERE node = ?", (rows.clean(exchange.reply), lacking["node"]))
+    return NodeId(lacking["node"])
 
 
 def _mark(connection: sqlite3.Connection, lesson: Lesson) -> None:

@@ -1,7 +1,7 @@
 """Talk: a message comes in, the reply streams out, and what was said is stored; learning goes on while nobody waits. Knows no terminal.
 
-Answer first, learn after: a message sets the learner aside within the time of a token, and once the reply is there it goes on. Whatever
-it had not landed stays pending, so that nothing is lost or done twice, also where the process ends.
+Answer first, learn after: a message sets the learner aside within the time of a token and is stored, and once the reply is there
+learning goes on. What had not landed stays pending, so that nothing is lost or done twice, also where the process is killed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pgmem_local.conversation import Exchange, Moment, Speaker, Turn
-from pgmem_local.errors import Interrupted, PGMemError
+from pgmem_local.conversation import BROKEN_OFF, Exchange, Moment, Speaker, Turn
+from pgmem_local.errors import Interrupted, ModelFileError, PGMemError, PromptTooLong
 from pgmem_local.graph.nodes import Node
 from pgmem_local.ingest.secrets import mask_secrets
 from pgmem_local.ingest.untrusted import clean
@@ -22,9 +22,6 @@ from pgmem_local.retrieval.core import PersonaCore, persona_core
 from pgmem_local.talking.background import Background
 from pgmem_local.talking.conversation import Conversation, Keeping
 from pgmem_local.talking.notices import notice
-
-BROKEN_OFF = " …"
-"""Ends a reply that was stopped, in the history and in the store."""
 
 
 def now() -> Moment:
@@ -77,29 +74,34 @@ class Talk:
     # ---------------------------------------------------------------- a message
 
     def say(self, line: str) -> Generator[str, None, None]:
-        """The reply, piece by piece. What was said is stored when the reply has ended, in whatever way: at its end, by `stop`, or
-        because the generator was closed. Raises PromptTooLong where the message is too long; then it is not stored."""
+        """The reply, piece by piece. The message is stored before its first word, so that no end of the process loses it, and the
+        reply when it has ended, in whatever way: at its end, by `stop`, by an error, or because the generator was closed.
+
+        Raises PromptTooLong where the message is too long; then it is not stored.
+        """
         message = mask_secrets(clean(line)).text.strip()
-        said, self._stopped = self._clock(), False
+        turn = Turn(message, self._clock(), Speaker.USER, self.conversation.session)
         pieces: list[str] = []
         ending: str | None = BROKEN_OFF
+        self._stopped = False
         try:
-            yield from self._reply(message, pieces)
+            yield from self._reply(turn, pieces)
             ending = ""
         except Interrupted:
             pass
-        except PGMemError:
+        except (PromptTooLong, ModelFileError):
             ending = None
             raise
         finally:
             if ending is not None:
-                self._keep(message, said, mask_secrets(clean("".join(pieces)).strip()).text + ending)
+                self._keep(turn, mask_secrets(clean("".join(pieces)).strip()).text + ending)
 
-    def _reply(self, message: str, pieces: list[str]) -> Iterator[str]:
+    def _reply(self, turn: Turn, pieces: list[str]) -> Iterator[str]:
         with self._background.aside(self._is_stopped):
-            grounds = self.memory.consider(message, self._current_core())
-            self.answered = Answered(message, "", grounds)
-            with closing(self.memory.converse(message, self.conversation.history, grounds)) as stream:
+            grounds = self.memory.consider(turn.text, self._current_core())
+            with closing(self.memory.converse(turn.text, self.conversation.history, grounds)) as stream:
+                self.answered = Answered(turn.text, "", grounds)
+                self._store(Exchange(turn))
                 while True:
                     with self.memory.model.giving_way(self._is_stopped):
                         piece = next(stream, None)
@@ -108,17 +110,20 @@ class Talk:
                     pieces.append(piece)
                     yield piece
 
-    def _keep(self, message: str, said: Moment, reply: str) -> None:
+    def _keep(self, turn: Turn, reply: str) -> None:
         """Add an exchange to the conversation and, unless it is private, to what is to be learned."""
         whole = "" if reply == BROKEN_OFF else reply
-        self.conversation.add(message, whole)
+        self.conversation.add(turn.text, whole)
         if self.answered is not None:
             self.answered = replace(self.answered, reply=whole)
-        if self.conversation.stored:
-            turn = Turn(message, said, Speaker.USER, self.conversation.session)
-            with self._background.aside():
-                self.memory.observe([Exchange(turn, whole or None)])
+        with self._background.aside():
+            self._store(Exchange(turn, whole or None))
         self._background.due()
+
+    def _store(self, exchange: Exchange) -> None:
+        """Store what was said, or the reply to what is stored; nothing where it is private."""
+        if self.conversation.stored:
+            self.memory.observe([exchange])
 
     def stop(self) -> None:
         """End the reply under way; what there is of it stays. May be called from a signal handler."""

@@ -123,7 +123,7 @@ def test_known_keys_are_those_that_are_stored(store: MemoryStore) -> None:
 def test_a_missing_reply_is_filled_in_but_none_is_overwritten(store: MemoryStore) -> None:
     identifier = one_context(store)
     answered = arrival("I like tea", at(0), reply="noted")
-    assert store.add([answered]) == Added((), completed=1)
+    assert store.add([answered]) == Added((), completed=(NodeId("c1"),))
     assert store.add([arrival("I like tea", at(0), reply="something else")]) == Added((), known=1)
     context = store.node(identifier)
     assert isinstance(context, Context)

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
 import pytest
 
+from pgmem_local.conversation import BROKEN_OFF
 from pgmem_local.errors import ModelError, PromptTooLong
-from pgmem_local.ports import Prompt
+from pgmem_local.ports import Message, Prompt
 from pgmem_local.store import MemoryStore
 from pgmem_local.talking.conversation import last_conversation
-from pgmem_local.talking.talk import BROKEN_OFF
+from pgmem_local.talking.talk import Talk
 from tests.talking.conftest import Home, say, settle, until
+
+KILLED_AT_THE_THIRD_WORD = """
+import os, signal, sys
+from pathlib import Path
+from tests.talking.conftest import Home, say
+
+home = Home(Path(sys.argv[1]))
+home.model.before_word = lambda number: os.kill(os.getpid(), signal.SIGKILL) if number == 2 else None
+with home.talk(learns=False) as talk:
+    say(talk, "I drink tea.")
+"""
 
 
 def asked_to_talk(home: Home) -> list[Prompt]:
@@ -67,6 +84,59 @@ class TestAnswering:
                 say(talk, "word " * 5000)
             assert say(talk, "I drink tea.") == "Glad to hear it."
         assert home.stored() == [("I drink tea.", "Glad to hear it.")]
+
+
+class TestKilling:
+    def test_message_is_stored_before_the_first_word_of_its_reply(self, home: Home) -> None:
+        with home.talk() as talk:
+            reply = talk.say("I drink tea.")
+            next(reply)
+            assert home.stored() == [("I drink tea.", None)]
+            list(reply)
+        assert home.stored() == [("I drink tea.", "Glad to hear it.")]
+
+    def test_message_whose_reply_was_killed_is_there_at_the_next_start_and_learned_once(self, home: Home) -> None:
+        killed = subprocess.run([sys.executable, "-c", KILLED_AT_THE_THIRD_WORD, str(home.path)], check=False, timeout=60)
+        assert killed.returncode == -signal.SIGKILL
+        assert home.stored() == [("I drink tea.", None)]
+        with MemoryStore.open(home.path) as store:
+            last = last_conversation(store.load_graph())
+        assert last is not None
+        assert last.history == [Message("user", "I drink tea.")]
+        with home.talk(last) as talk:
+            settle(talk)
+            say(talk, "Hm.")
+            settle(talk)
+        assert [text for text, _ in home.stored()] == ["I drink tea.", "Hm."]
+        assert (home.counts()["state"], home.counts()["turns_learned"]) == (1, 2)
+
+    @pytest.mark.parametrize("kept_out", [Talk.go_private, Talk.turn_temporary])
+    def test_nothing_private_is_stored_before_its_reply_either(self, home: Home, kept_out: Callable[[Talk], object]) -> None:
+        with home.talk() as talk:
+            kept_out(talk)
+            reply = talk.say("I drink tea.")
+            next(reply)
+            assert home.stored() == []
+            list(reply)
+        assert home.stored() == []
+
+    def test_reply_that_came_late_is_no_reason_to_read_the_memory_anew(self, home: Home) -> None:
+        with home.talk(learns=False) as talk:
+            say(talk, "I drink tea.")
+            graph = talk.memory.graph
+            talk.memory.refresh()
+            assert talk.memory.graph is graph
+            assert [one.reply for one in graph.of_session(talk.conversation.session)] == ["Glad to hear it."]
+
+    def test_reply_that_an_error_ended_stays_as_far_as_it_came(self, home: Home) -> None:
+        def fail(number: int) -> None:
+            if number == 2:
+                raise ModelError("out of cells")
+
+        home.model.before_word = fail
+        with home.talk() as talk, pytest.raises(ModelError):
+            say(talk, "I drink tea.")
+        assert home.stored() == [("I drink tea.", f"Glad to{BROKEN_OFF}")]
 
 
 class TestLearning:
