@@ -33,7 +33,7 @@ from pgmem_local.control.erasing import Receipt
 from pgmem_local.control.forgetting import ForgetPlan, Selection
 from pgmem_local.control.history import History, tell_history
 from pgmem_local.control.safekeeping import Kept
-from pgmem_local.conversation import Exchange, Moment, Turn
+from pgmem_local.conversation import BROKEN_OFF, Exchange, Moment, Turn
 from pgmem_local.conversing import prepare, reply
 from pgmem_local.errors import ModelError, ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.edges import EvidenceEdge
@@ -112,6 +112,11 @@ def _now() -> Moment:
 
 def _said_now(text: str) -> Exchange:
     return Exchange(Turn(mask_secrets(clean(text)).text, _now()))
+
+
+def _without_half_reply(context: Context) -> Context:
+    """A reply that was broken off is no part of memory: nobody answers half an answer, and no Episode tells of one."""
+    return replace(context, reply=None) if (context.reply or "").endswith(BROKEN_OFF) else context
 
 
 Failures = dict[NodeId | int, ModelError]
@@ -419,16 +424,16 @@ class PersonaMemory:
         return sum(booked.values(), Spent())
 
     def _contexts(self, identifiers: Sequence[NodeId]) -> list[Context]:
-        """Contexts the store has named, also those that another process has added since the graph was read."""
+        """Contexts the store has named, also those that another process has added since the graph was read, to learn from."""
         self.refresh()
-        return [node for node in map(self.graph.__getitem__, identifiers) if isinstance(node, Context)]
+        return [_without_half_reply(node) for node in map(self.graph.__getitem__, identifiers) if isinstance(node, Context)]
 
     def _said_before(self, context: Context) -> Said | None:
         """What the user's words may answer: the assistant's reply, or somebody's words, just before them in their session."""
         if context.session is None or context.moment is None:
             return None
         earlier = [one for one in self.graph.of_session(context.session) if one.moment and one.moment < context.moment]
-        return Said.at_the_end_of(max(earlier, key=by_time)) if earlier else None
+        return Said.at_the_end_of(_without_half_reply(max(earlier, key=by_time))) if earlier else None
 
     # ---------------------------------------------------------------- recalling and answering
 

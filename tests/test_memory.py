@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import pytest
 
-from pgmem_local.conversation import Exchange, Speaker, Turn
+from pgmem_local.conversation import BROKEN_OFF, Exchange, Speaker, Turn
 from pgmem_local.errors import ModelError, ModelOutputInvalid, StoreBusy, StoreError, UnknownNode
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Kind, NodeId
@@ -122,6 +122,18 @@ class TestObserving:
             memory.observe([said("Ghent it is.", 3, "chat", "Booked.")])
             memory.learn()
         assert "Assistant: Ghent?\nMessage: Ghent it is." in {asked.prompt.text for asked in model.asked}
+
+    def test_half_a_reply_is_nothing_that_a_message_answers_or_an_episode_tells_of(self, tmp_path: Path) -> None:
+        with opened(tmp_path, model := Reader(DRINKS), HashEmbedder()) as memory:
+            half = f"You could move to{BROKEN_OFF}"
+            memory.observe([said("I drink tea, what else?", 0, "chat", half), said("No, not that.", 1, "chat", "Tea, then.")])
+            memory.observe([said("Rain. " * 150, 2, "chat")])  # too long to be its own summary
+            memory.learn()
+            assert memory.graph[NodeId("c1")] == memory.store.node(NodeId("c1"))  # where it still stands
+        asked = "\n".join(one.prompt.text for one in model.asked)
+        assert "Message: No, not that." in asked
+        assert "Tea, then." in asked
+        assert "You could move to" not in asked
 
 
 class TestLearning:
