@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from pgmem_local.cli.chatting.commands import COMMANDS, Room, selection_of
-from pgmem_local.graph.nodes import Context, Kind
-from tests.cli.conftest import Models, Shell
+from pgmem_local.graph.nodes import Context, Kind, NodeId
+from pgmem_local.graph.people import EntityId, EntityKind, Fact, FactId, FactKind, Naming, Profile, Sentence
+from pgmem_local.lesson import Lesson, PeopleLesson
+from tests.cli.conftest import Models, Shell, on_day
+from tests.fakes import HashEmbedder
 
 
 def test_names_are_told_apart_and_say_what_they_do() -> None:
@@ -47,6 +50,46 @@ def test_why_marks_what_the_answer_has_words_in_common_with(remembered: Shell, m
     shown = remembered("chat", "--no-learn", stdin="What do I drink?\n/why\n").stdout
     assert "* s2  2026-03-11" in shown
     assert "  s1  2026-03-01" in shown
+
+
+@pytest.fixture
+def acquainted(remembered: Shell) -> Shell:
+    """The memory also knows Toby, of whom one fact no longer holds, and his sister."""
+    toby, ana, first, second = EntityId("p1"), EntityId("p2"), NodeId("c1"), NodeId("c2")
+    people = PeopleLesson(
+        kinds={toby: EntityKind.PERSON, ana: EntityKind.PERSON},
+        namings=(Naming(toby, first, "Toby", "flatmate"), Naming(ana, second, "Ana")),
+        profiles=(Profile(toby, (Sentence("Toby is the user's flatmate.", (first,)),)), Profile(ana, (Sentence("Ana sings.", (second,)),))),
+        facts=(Fact(FactId("f1"), toby, FactKind.NAME, "Toby plays the clarinet.", (second,), on_day(10)),),
+    )
+    with remembered.store() as store:
+        embedder = HashEmbedder()
+        store.expect_vectors(embedder.identity, embedder.dimension)
+        store.land(Lesson(people=people))
+    return remembered
+
+
+def test_why_names_the_people_that_the_answer_used_with_what_is_told_of_them(acquainted: Shell, models: Models) -> None:
+    models.chat.replies["chat"] = "The clarinet."
+    shown = acquainted("chat", "--no-learn", stdin="What does Toby play?\n/why\n").stdout
+    told = shown[shown.index("Of others") :]
+    assert "* p1  Toby, your flatmate" in told
+    assert "      f1  Toby plays the clarinet.\n        c2  2026-03-11" in told
+    assert "      profile  Toby is the user's flatmate.\n        c1  2026-03-01" in told
+    assert "Ana" not in told
+
+
+def test_why_names_nobody_where_the_answer_used_nobody(acquainted: Shell) -> None:
+    shown = acquainted("chat", "--no-learn", stdin="What do I drink in the morning?\n/why\n").stdout
+    assert "User drinks jasmine tea" in shown
+    assert "Of others" not in shown
+
+
+def test_why_shows_the_lines_that_were_given_as_they_are(acquainted: Shell) -> None:
+    acquainted("chat", "--no-learn", stdin="Toby painted the kitchen door green.\n")
+    shown = acquainted("chat", "--no-learn", stdin="Which colour did Toby give the kitchen door?\n/why\n").stdout
+    said = shown[shown.index("What was said") :]
+    assert "Toby painted the kitchen door green." in said
 
 
 def test_why_of_an_id_shows_how_it_came_about(remembered: Shell) -> None:
