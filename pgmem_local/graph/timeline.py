@@ -45,11 +45,11 @@ class Event:
 
 
 def timeline(graph: PersonaGraph, people: People, entity: EntityId | None = None) -> list[Event]:
-    """All entries, or those about one entity, oldest first. What has no time has no place here."""
+    """All entries, or those about one entity, oldest first, of one moment in the order learned. What has no time has no place here."""
     found = [*_facts(people, entity), *_sentences(graph, people, entity)]
     if entity is None:
         found += [*_states(graph), *_episodes(graph)]
-    return sorted(found, key=lambda event: (event.moment.utc, event.id))
+    return sorted(found, key=lambda event: (event.moment.utc, event.id[0], int(event.id[1:])))
 
 
 def _facts(people: People, entity: EntityId | None) -> Iterator[Event]:
