@@ -57,10 +57,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Notes:
-    """Evidence as the model sees it, and which node each label stands for."""
+    """Evidence as the model sees it, and which node each label stands for. about: the nodes among which an answer can stand, where the
+    question names somebody."""
 
     text: str
     labels: Mapping[int, NodeId]
+    about: frozenset[NodeId] | None = None
 
 
 def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, settings: AnswerSettings) -> Answer:
@@ -76,7 +78,7 @@ def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, s
     text = _write(model, task, slots, settings)
     if declines(text):
         return Answer(UNKNOWN, known=False, log_odds=odds)
-    if not rests_on(text, question, notes):
+    if not rests_on(text, question, notes) or not is_about_those_asked(text, question, notes, graph):
         return Answer(UNKNOWN, known=False, log_odds=odds)
     cited = cited_nodes(text, question, notes, graph)
     return Answer(unlabelled(text), True, tuple(cite(graph, node, f"{question} {text}") for node in cited), odds)
@@ -101,6 +103,15 @@ def rests_on(text: str, question: str, notes: Notes) -> bool:
     """Whether what an answer adds to its question has a word or a number in common with the notes; a plain yes adds nothing."""
     fresh = keywords(_LABEL.sub("", text)) - keywords(question)
     return not fresh or bool(fresh & keywords(notes.text)) or any(word.isdigit() for word in fresh)
+
+
+def is_about_those_asked(text: str, question: str, notes: Notes, graph: PersonaGraph) -> bool:
+    """Whether what an answer adds to its question stands in a line about somebody it asks about: the red bicycle is not Teo's car."""
+    fresh = keywords(_LABEL.sub("", text)) - keywords(question)
+    if notes.about is None or not fresh:
+        return True
+    lines = (graph[context] for node in notes.about for context in graph.contexts_behind(node))
+    return any(fresh & line.keywords for line in lines)
 
 
 def cited_nodes(text: str, question: str, notes: Notes, graph: PersonaGraph) -> list[NodeId]:

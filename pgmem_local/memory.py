@@ -46,7 +46,7 @@ from pgmem_local.lesson import Lesson, PeopleLesson
 from pgmem_local.ports import ChatModel, Embedder, Message, Spent
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.core import PersonaCore, persona_core
-from pgmem_local.retrieval.joined import Sources, find_company, write_joined
+from pgmem_local.retrieval.joined import Sources, about_those_asked, find_company, write_joined
 from pgmem_local.retrieval.kind import asks_for_advice
 from pgmem_local.retrieval.passages import Passages
 from pgmem_local.retrieval.pipeline import Retrieval, retrieve
@@ -459,8 +459,10 @@ class PersonaMemory:
             return self.notes(retrieval.evidence, tokens)
         with self._lock:
             settings, count = self.settings.joined, self.model.count
-            serialised = write_joined(self._sources(), retrieval.evidence, retrieval.company, tokens, count, settings)
-            return Notes(serialised.text, serialised.labels)
+            sources = self._sources()
+            serialised = write_joined(sources, retrieval.evidence, retrieval.company, tokens, count, settings)
+            about = about_those_asked(sources, retrieval.query.text, retrieval.company, serialised.labels.values())
+            return Notes(serialised.text, serialised.labels, about)
 
     def ask(self, question: str) -> tuple[Answer, Retrieval]:
         """An answer that cites its nodes, with the retrieval it rests on."""

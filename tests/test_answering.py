@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pgmem_local.answering import MOST_CITED, UNKNOWN, Answer, Notes, answer, cite, quote, rests_on
@@ -63,6 +65,12 @@ class TestNothingKnown:
         assert given.log_odds is not None
         assert given.log_odds < 0
         assert [asked.method for asked in model.asked] == ["choose"]
+
+    def test_answer_that_stands_only_in_lines_about_nobody_asked_about_is_none(self, known: Known) -> None:
+        for about, holds in ((frozenset({known.tea}), True), (frozenset({known.train}), False)):
+            notes = replace(known.notes, about=about)
+            given = answer(writes("You drink tea [1]."), known.graph, "What does Imani drink?", notes, AnswerSettings())
+            assert given.known is holds
 
     @pytest.mark.parametrize("written", ["I do not know, the notes do not mention it.", "I don't know.", "I don’t know [1].", "", " \n"])
     def test_model_that_declines_or_says_nothing_is_no_answer(self, known: Known, written: str) -> None:

@@ -154,6 +154,26 @@ def write_joined(
     return Serialised("\n".join(part.text for part in parts if part.text), {n: node for part in parts for n, node in part.labels.items()})
 
 
+def about_those_asked(sources: Sources, question: str, company: Company, nodes: Iterable[NodeId]) -> frozenset[NodeId] | None:
+    """Of these nodes the ones that rest on lines which speak of somebody whom the question names, or whom its chains lead to: only there
+    can its answer stand. None where it names nobody."""
+    named = {one for mention in sources.people.mentions_in(question) for one in mention.candidates}
+    if not named:
+        return None
+    asked = named.union(*(path.people for path in company.paths))
+    resting = {source for one in asked for fact in sources.people.facts(one, current=False) for source in fact.sources}
+
+    def speaks_of_them(context: NodeId) -> bool:
+        return context in resting or bool(asked & _named_in(sources, context))
+
+    return frozenset(node for node in nodes if any(map(speaks_of_them, sources.graph.contexts_behind(node))))
+
+
+def _named_in(sources: Sources, context: NodeId) -> set[EntityId]:
+    mentions = sources.people.mentions_in(sources.graph[context].text)
+    return {one for mention in mentions for one in mention.candidates}
+
+
 def shares_of(kind: QuestionKind, settings: JoinedSettings) -> Shares:
     return {
         QuestionKind.ME: settings.about_user,

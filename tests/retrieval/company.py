@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from pgmem_local.graph.nodes import NodeId
+from pgmem_local.graph.nodes import Kind, NodeId
 from pgmem_local.graph.people import Entity, EntityId, EntityKind, Fact, FactId, FactKind, People, Profile, Sentence
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.hops import Path, find_paths
-from pgmem_local.retrieval.joined import Company, Sources, find_company, write_joined
+from pgmem_local.retrieval.joined import Company, Sources, about_those_asked, find_company, write_joined
 from pgmem_local.retrieval.passages import Passages
 from pgmem_local.retrieval.people import Known, choose_people
 from pgmem_local.retrieval.pipeline import retrieve
@@ -85,6 +85,12 @@ class Circle:
 
     def company(self, question: str) -> Company:
         return find_company(self.sources, self.query(question), JoinedSettings())
+
+    def about(self, question: str) -> list[str] | None:
+        """The lines in which the answer to a question can stand."""
+        lines = [one.id for one in self.sketch.graph.of_kind(Kind.CONTEXT)]
+        found = about_those_asked(self.sources, question, self.company(question), lines)
+        return None if found is None else [self.sketch.graph[one].text for one in sorted(found)]
 
     def written(self, question: str, budget: int = 400, persona: bool = False) -> Serialised:
         """The context for a question, with the States of the sketch or without."""

@@ -86,6 +86,20 @@ def test_superseded_fact_is_never_shown_as_a_fact(circle: Circle) -> None:
     assert ": Ben plays the oboe." not in text.partition(SAID)[0]
 
 
+def test_answer_about_somebody_can_stand_only_where_they_or_whom_they_lead_to_are_spoken_of(circle: Circle) -> None:
+    circle.sketch.context("Bought a bicycle, red, one working brake.", 6)
+    circle.sketch.context("Her canoe is green, says Ana.", 7)
+    found = circle.about("What colour is the car of Ana's flatmate?")
+    assert found is not None
+    assert "Her canoe is green, says Ana." in found
+    assert any("Ben plays the piano." in line for line in found)
+    assert not any("bicycle" in line or "choir" in line for line in found)
+
+
+def test_question_that_names_nobody_may_be_answered_from_any_line(circle: Circle) -> None:
+    assert circle.about("What colour is my bicycle?") is None
+
+
 def test_nobody_known_leaves_everything_as_it_was() -> None:
     assert Circle().company("What do I like?") == Company()
     assert not Circle().company("What do I like?")
