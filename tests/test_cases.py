@@ -194,7 +194,7 @@ HELD_BY: dict[str, tuple[str, ...]] = {
     "D4-06": (
         "ingest/test_jsonl.py::test_line_that_is_too_long_is_rejected_without_being_held_in_memory",
         "test_cases.py::test_long_list_of_conversations_is_read_in_constant_memory",
-        "cli/test_ingest.py::test_time_left_goes_by_the_speed_of_late_and_begins_anew_with_the_next_file",
+        "cli/test_ingest.py::test_time_left_goes_by_the_speed_of_late_and_begins_anew_with_the_next_path",
     ),
     # chat
     "D5-01": (

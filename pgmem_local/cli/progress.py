@@ -17,6 +17,8 @@ from pgmem_local.cli.opening import say
 from pgmem_local.memory import Progress
 
 LINE_SECONDS = 5.0
+NEARLY = 0.99
+"""A bar that is full would stand still while the last entries are stored."""
 OF_LATE = 20.0
 """Seconds by whose speed the time left is told."""
 
@@ -69,7 +71,7 @@ def pace(progress: Progress, seconds: float) -> str:
 
 
 class Reading:
-    """Words for entries that are read one file after the other: how many and, where the length of the file is known, the time left.
+    """Words for entries that are read one file after the other: how many and, where it is known how much there is to read, the time left.
 
     That goes by the speed of late: what the memory knows already takes no time, and what follows it does.
     """
@@ -80,15 +82,15 @@ class Reading:
 
     def told(self, entries: int, share: float | None) -> str:
         read = f"{counted(entries, 'entry')} read"
-        if not share:
+        if not share or share >= 1.0:  # all is read, and the last of it still being stored
             return read
         then, before = self._reached(share)
         passed, gained = self._clock() - then, share - before
         left = f", {duration(passed / gained * (1 - share))} left" if gained else ""
-        return f"{read}, {share:.0%} of the file{left}"
+        return f"{read} ({share:.0%}){left}"
 
     def _reached(self, share: float) -> tuple[float, float]:
-        """When how much was read: the report to measure from. A smaller share is that of the next file, begun at the last report."""
+        """When how much was read: the report to measure from. A smaller share is that of the next path, begun at the last report."""
         last, before = self._reports[-1]
         if share < before:
             self._reports = deque([(last, 0.0)])
@@ -174,7 +176,8 @@ class BarProgress:
         self._bars.console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
     def stored(self, entries: int, share: float | None = None) -> None:
-        self._bars.update(self._task, description=self._reading.told(entries, share), completed=share or 0, total=1 if share else None)
+        completed = min(share or 0.0, NEARLY)
+        self._bars.update(self._task, description=self._reading.told(entries, share), completed=completed, total=1 if share else None)
 
     def learned(self, progress: Progress, notes: int = 0) -> None:
         if self._began is None:

@@ -11,7 +11,6 @@ import typer
 from pgmem_local.cli.progress import counted, plural
 from pgmem_local.conversation import Exchange
 from pgmem_local.errors import IngestError
-from pgmem_local.ingest.exchanges import Exchanges
 from pgmem_local.ingest.formats import ReadOptions, Recognised
 from pgmem_local.ingest.period import Period, Within
 from pgmem_local.ingest.reader import Counts, Noted
@@ -94,7 +93,7 @@ class Paths:
                 self._put_away(item, read.counts.unit)
             else:
                 read.entries += 1
-                yield item, _share(exchanges)
+                yield item, _share(exchanges.counts)
         read.outside, read.undated = within.outside, within.undated
 
     def _put_away(self, reject: Reject, unit: str) -> None:
@@ -107,8 +106,8 @@ class Paths:
             self._say("rejected: more")
 
 
-def _share(exchanges: Exchanges) -> float | None:
-    return min(1.0, exchanges.counts.bytes_read / exchanges.size) if exchanges.size else None
+def _share(counts: Counts) -> float | None:
+    return min(1.0, counts.bytes_read / counts.bytes_to_read) if counts.bytes_to_read else None
 
 
 def fields_to_map(written: str | None) -> dict[str, str]:

@@ -58,7 +58,7 @@ class AppleJournal(RecordReader[str]):
     wanted = 'an Apple Journal export: pages in Entries/ with a <div class="pageHeader">'
 
     def records(self) -> Iterator[Record[str] | Reject]:
-        return text_files(self, _pages(self.source))
+        return text_files(self, self.planned(_pages(self.source)))
 
     def read(self, record: Record[str]) -> Turn | LeftOut:
         require_utf8(record.content)

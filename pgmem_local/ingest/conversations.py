@@ -44,7 +44,7 @@ class ConversationReader(RecordReader[Message]):
         """All messages of a conversation, those shown in their order. Raises Rejected where it is none."""
 
     def records(self) -> Iterator[Record[Message] | Reject]:
-        for name in self.files():
+        for name in self.planned(self.files()):
             place = "" if first_byte(head(self.source, name)) == b"{" else "item"
             for found in json_records(self, name, place):
                 yield from [found] if isinstance(found, Reject) else self._spread(found)

@@ -58,7 +58,7 @@ class DayOne(RecordReader[Any]):
     wanted = 'a Day One export: {"entries": [{"creationDate", "timeZone", "text"}]}'
 
     def records(self) -> Iterator[Record[Any] | Reject]:
-        for name in _journals(self.source) or self.source.names:
+        for name in self.planned(_journals(self.source) or self.source.names):
             yield from json_records(self, name, "entries.item")
 
     def read(self, record: Record[Any]) -> Turn | LeftOut:

@@ -14,12 +14,12 @@ from pgmem_local.ingest.rejects import Reject
 class Exchanges:
     """A reader's turns as exchanges, with its rejects in between; `counts` is complete once the iteration has ended.
 
-    recognised: the format that was taken, and why. size: bytes there are to read, where that is known beforehand.
+    recognised: the format that was taken, and why.
     """
 
-    def __init__(self, reader: Reader, recognised: Recognised, size: int | None = None) -> None:
+    def __init__(self, reader: Reader, recognised: Recognised) -> None:
         self._reader = reader
-        self.recognised, self.size = recognised, size
+        self.recognised = recognised
 
     @property
     def counts(self) -> Counts:

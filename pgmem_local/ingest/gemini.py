@@ -78,7 +78,7 @@ class GeminiReader(RecordReader[Said]):
         self._prefix: str | None = None
 
     def records(self) -> Iterator[Record[Said] | Reject]:
-        for name in files_of(self.source) or self.source.names:
+        for name in self.planned(files_of(self.source) or self.source.names):
             self._prefix = _prefix(self.source, name)
             session, earlier = None, None
             for found in json_records(self, name, "item"):

@@ -132,7 +132,7 @@ class InstagramReader(RecordReader[Any]):
         names = oldest_first(names)
         threads = [self._surveyed(list(of_thread)) for _, of_thread in groupby(names, lambda name: PurePosixPath(name).parent)]
         self._me = self._owner(threads)
-        for name in names:
+        for name in self.planned(names):
             yield from self._ordered(name)
 
     def read(self, record: Record[Any]) -> Turn | LeftOut:

@@ -75,7 +75,7 @@ class JsonLines(RecordReader[Line]):
         self._names = names_of_fields(options.fields)
 
     def records(self) -> Iterator[Record[Line]]:
-        for name in _named_so(self.source) or self.source.names:
+        for name in self.planned(_named_so(self.source) or self.source.names):
             with self.open(name) as file:
                 yield from self._lines(file, self.shown(name))
 

@@ -73,7 +73,7 @@ class KeepReader(RecordReader[str]):
     wanted = "Google Takeout's Keep folder: JSON files with textContent or listContent"
 
     def records(self) -> Iterator[Record[str] | Reject]:
-        return text_files(self, notes_of(self.source) or self.source.names)
+        return text_files(self, self.planned(notes_of(self.source) or self.source.names))
 
     def read(self, record: Record[str]) -> Turn | LeftOut:
         note = _parsed(record.content)

@@ -83,7 +83,7 @@ class Markdown(RecordReader[Note]):
 
     def records(self) -> Iterator[Record[Note] | Reject]:
         number = 0
-        names = _notes(self.source) or self.source.names
+        names = self.planned(_notes(self.source) or self.source.names)
         for name, found in zip(names, text_files(self, names), strict=True):
             for item in [found] if isinstance(found, Reject) else notes_of(name, found.content):
                 number += 1

@@ -69,7 +69,7 @@ class PlainText(RecordReader[Section]):
 
     def records(self) -> Iterator[Record[Section] | Reject]:
         asked = self.options
-        for name in _texts(self.source) or self.source.names:
+        for name in self.planned(_texts(self.source) or self.source.names):
             self.options = with_shown_order(self, name, _dates)
             with self.open(name) as file:
                 for number, section in self._sections(name, text_lines(file)):

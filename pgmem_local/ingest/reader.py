@@ -35,6 +35,7 @@ class Counts:
 
     skipped: turns of tools and others who are neither the user nor the assistant; `notes` says which.
     loose_replies: assistant turns that answer nothing the user said, so that no exchange holds them.
+    bytes_to_read: of all files that will be read, 0 where that cannot be known.
     notes: what was assumed or repaired, by its wording. unit: what the numbers of `Noted` count, lines or records.
     """
 
@@ -45,6 +46,7 @@ class Counts:
     skipped: int = 0
     loose_replies: int = 0
     bytes_read: int = 0
+    bytes_to_read: int = 0
     masked: Noted = field(default_factory=Noted)
     notes: dict[str, Noted] = field(default_factory=dict)
     unit: str = "line"

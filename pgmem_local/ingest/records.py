@@ -10,7 +10,7 @@ import json
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any, BinaryIO, ClassVar, Generic, TypeVar
@@ -31,7 +31,8 @@ LONGEST_RAW = 200_000
 """Characters of a rejected record that are kept."""
 
 _DAMAGED = (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
-_BUFFER = 64 * 1024
+_BUFFER = 4096
+"""Bytes read ahead: what is read counts as done where the time left is told, so it must not be the whole of a small file."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Content = TypeVar("Content")
@@ -136,6 +137,12 @@ class RecordReader(ABC, Generic[Content]):
         if len(content) > LONGEST_FILE:
             raise Rejected(f"longer than {LONGEST_FILE // 2**20} MiB: no note; split the file")
         return content
+
+    def planned(self, names: Iterable[str]) -> list[str]:
+        """The files that will be read, noted so that it can be told how much of them is."""
+        chosen = list(names)
+        self.counts.bytes_to_read = sum(map(self.source.size, chosen))
+        return chosen
 
     def shown(self, name: str) -> str:
         """How messages name a file of the source."""

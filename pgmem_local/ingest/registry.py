@@ -42,8 +42,7 @@ def read_exchanges(path: Path, options: ReadOptions | None = None, format_name: 
     """Exchanges and rejects of a file, folder or archive. Raises IngestError where no format or more than one fits."""
     source = open_source(path)
     recognised = _recognised(source, format_name)
-    size = source.size(source.names[0]) if len(source.names) == 1 else None  # of many files it depends on which are read
-    return Exchanges(recognised.format.read(source, options or ReadOptions()), recognised, size)
+    return Exchanges(recognised.format.read(source, options or ReadOptions()), recognised)
 
 
 def _recognised(source: Source, format_name: str | None) -> Recognised:

@@ -75,7 +75,7 @@ class Table(RecordReader[Row]):
 
     def records(self) -> Iterator[Record[Row] | Reject]:
         asked = self.options
-        for name in _tables(self.source) or self.source.names:
+        for name in self.planned(_tables(self.source) or self.source.names):
             self.options = with_shown_order(self, name, self._dates)
             with self.open(name) as file:
                 yield from self._rows(self.shown(name), file)

@@ -193,7 +193,7 @@ class TelegramReader(RecordReader[Message]):
         names = [name for name in self.source.names if _export_of(self.source, name)] or list(self.source.names)
         census = self._census(names)
         self._owner = census.owner(self.options.me, self.source.path) if census.names else ""
-        for name in names:
+        for name in self.planned(names):
             yield from self._records_of(name)
 
     def _records_of(self, name: str) -> Iterator[Record[Message] | Reject]:

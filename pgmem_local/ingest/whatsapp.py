@@ -176,8 +176,8 @@ class WhatsAppReader(RecordReader[str]):
         surveys = {name: self._surveyed(name) for name in self._chats()}
         plans = self._planned(surveys)
         self._plans = {self.shown(name): plan for name, plan in plans.items()}
-        for name, plan in plans.items():
-            yield from self._messages(name, plan)
+        for name in self.planned(plans):
+            yield from self._messages(name, plans[name])
 
     def read(self, record: Record[str]) -> Turn | LeftOut:
         plan = self._plans[record.file]

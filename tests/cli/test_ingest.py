@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
@@ -16,7 +17,7 @@ from secrets import token_hex
 import pytest
 
 from pgmem_local.cli.ingest import BATCH
-from pgmem_local.cli.progress import LineProgress, Reading, duration, pace
+from pgmem_local.cli.progress import BarProgress, LineProgress, Reading, duration, pace
 from pgmem_local.errors import IngestError
 from pgmem_local.graph.nodes import Kind
 from pgmem_local.memory import PersonaMemory, Progress
@@ -200,27 +201,37 @@ def test_learning_says_how_many_notes_it_has_made(pgmem: Shell, file: Path) -> N
     assert "learned 3/3, 6 notes, " in said, "three States and the Episodes of three days"
 
 
-def test_time_left_goes_by_the_speed_of_late_and_begins_anew_with_the_next_file() -> None:
+def test_time_left_goes_by_the_speed_of_late_and_begins_anew_with_the_next_path() -> None:
     clock = [0.0]
     reading = Reading(lambda: clock[0])
     told = []
-    for second, entries, share in ((1.0, 4, None), (1.0, 5_000, 0.5), (31.0, 5_064, 0.6), (61.0, 5_128, 0.7), (62.0, 5_132, 0.1)):
+    reports = ((1.0, 4, None), (1.0, 5_000, 0.5), (31.0, 5_064, 0.6), (61.0, 5_128, 0.7), (62.0, 5_132, 0.1), (64.0, 5_140, 1.0))
+    for second, entries, share in reports:
         clock[0] = second
         told.append(reading.told(entries, share))
     assert told == [
         "4 entries read",
-        "5,000 entries read, 50% of the file, 1 s left",
-        "5,064 entries read, 60% of the file, 2 min 00 s left",
-        "5,128 entries read, 70% of the file, 1 min 30 s left",
-        "5,132 entries read, 10% of the file, 9 s left",
+        "5,000 entries read (50%), 1 s left",
+        "5,064 entries read (60%), 2 min 00 s left",
+        "5,128 entries read (70%), 1 min 30 s left",
+        "5,132 entries read (10%), 9 s left",
+        "5,140 entries read",
     ]
 
 
+def test_bar_goes_on_turning_while_the_last_entries_are_stored() -> None:
+    with closing(BarProgress()) as progress:
+        progress.stored(4, 1.0)
+        assert not progress._bars.finished
+
+
 def test_it_shows_after_a_few_entries_how_fast_it_goes(pgmem: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored: list[int] = []
-    monkeypatch.setattr(LineProgress, "stored", lambda self, entries, share=None: stored.append(entries))
+    told: list[tuple[int, float]] = []
+    monkeypatch.setattr(LineProgress, "stored", lambda self, entries, share: told.append((entries, share)))
     pgmem("ingest", str(diary(tmp_path / "d.jsonl", *(entry(f"I swim {day}.", day) for day in range(200)))), "--no-llm")
+    stored = [entries for entries, _ in told]
     assert stored[:5] == [4, 12, 28, 60, 124]
+    assert all(share < 0.9 for entries, share in told if entries < 124), "a small file is not read ahead to its end"
     assert max(after - before for before, after in pairwise(stored)) <= BATCH
 
 

@@ -74,6 +74,7 @@ def assert_laws(one: Format, files: Mapping[str, bytes], options: ReadOptions = 
     with suppress(IngestError):
         items.extend(reader)
     counts = reader.counts
+    assert counts.bytes_to_read == 0 or counts.bytes_read <= counts.bytes_to_read
     assert counts.records == counts.turns + counts.rejected + counts.skipped
     assert counts.turns == sum(isinstance(item, Turn) for item in items)
     assert counts.rejected == sum(isinstance(item, Reject) for item in items)

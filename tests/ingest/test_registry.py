@@ -68,6 +68,15 @@ def test_named_format_reads_what_it_does_not_recognise(tmp_path: Path) -> None:
     assert texts(found) == ["x"]
 
 
+def test_how_much_there_is_to_read_is_known_of_the_files_that_are_read_alone(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.writestr("conversations.json", sample("chatgpt.json"))
+        archive.writestr("chat.html", "x" * 100_000)
+    found = read_exchanges(tmp_path / "export.zip")
+    assert len(texts(found)) == 5
+    assert found.counts.bytes_read == found.counts.bytes_to_read == len(sample("chatgpt.json"))
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no named pipes")
 def test_pipe_is_read_as_json_lines_without_a_look_into_it(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
