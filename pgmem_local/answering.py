@@ -25,6 +25,8 @@ HOLDS_LOG_ODDS = 0.0
 MOST_CITED = 3
 _LABEL = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 """[3], or [1, 2] as some models write it."""
+_ASKS_FOR_MORE = re.compile(r"\s*(?:(?:in|at|on|to|for|from|with) )?(?:who|whom|whose|what|which|where|when|why)\b", re.IGNORECASE)
+_OFFERS = re.compile(r"\bor\b", re.IGNORECASE)
 _DECLINES = re.compile(r"\W*I (?:do not|don['’]t) know\b", re.IGNORECASE)
 
 
@@ -100,8 +102,11 @@ def unlabelled(text: str) -> str:
 
 
 def rests_on(text: str, question: str, notes: Notes) -> bool:
-    """Whether what an answer adds to its question has a word or a number in common with the notes; a plain yes adds nothing."""
+    """Whether what an answer adds to its question has a word or a number in common with the notes. A plain yes adds nothing, nor does one
+    of the things that the question itself names; to who, what or which that is no answer."""
     fresh = keywords(_LABEL.sub("", text)) - keywords(question)
+    if not fresh and _ASKS_FOR_MORE.match(question) and not _OFFERS.search(question):
+        return False
     return not fresh or bool(fresh & keywords(notes.text)) or any(word.isdigit() for word in fresh)
 
 

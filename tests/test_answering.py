@@ -66,6 +66,19 @@ class TestNothingKnown:
         assert given.log_odds < 0
         assert [asked.method for asked in model.asked] == ["choose"]
 
+    @pytest.mark.parametrize(
+        ("question", "written", "holds"),
+        [
+            ("What is Mr Osei's first name?", "Mr Osei.", False),
+            ("In which town does Imani live?", "Imani lives in a town.", False),
+            ("Do I take the train to Ghent?", "Yes, the train to Ghent.", True),
+            ("Which do I drink, tea or coffee?", "Tea.", True),
+            ("Where does the train go to?", "To Ghent.", True),
+        ],
+    )
+    def test_answer_must_add_something_to_a_question_for_it(self, known: Known, question: str, written: str, holds: bool) -> None:
+        assert known.ask(writes(written), question).known is holds
+
     def test_answer_that_stands_only_in_lines_about_nobody_asked_about_is_none(self, known: Known) -> None:
         for about, holds in ((frozenset({known.tea}), True), (frozenset({known.train}), False)):
             notes = replace(known.notes, about=about)
