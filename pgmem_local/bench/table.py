@@ -11,7 +11,7 @@ from pgmem_local.bench.runner import CHECKS, Report
 from pgmem_local.bench.scoring.intervals import flat
 from pgmem_local.bench.tasks import Task
 from pgmem_local.bench.tasks.questions import JUDGED
-from pgmem_local.bench.workbench import OURS
+from pgmem_local.bench.workbench import JOINED, OURS
 
 
 @dataclass(frozen=True)
@@ -58,18 +58,19 @@ def write_table(task: Task[Any], report: Report) -> str:
 
 
 def verdict(task: Task[Any], report: Report) -> str:
-    """Where a plain baseline beats ours, in one sentence."""
-    if OURS not in report.systems:
+    """Where a plain baseline beats what our user gets, in one sentence."""
+    ours = next((one for name in (JOINED, OURS) for one in report.systems if one.partition("@")[0] == name), None)
+    if ours is None:
         return f"{OURS} was not run."
     plain = [system for system in report.systems if system.partition("@")[0] in task.plain]
-    found = {system: beaten for system in plain if (beaten := _better(task, report, system))}
+    found = {system: beaten for system in plain if (beaten := _better(task, report, ours, system))}
     if found:
-        return "; ".join(f"**{system} beats {OURS}** in {', '.join(map(words, names))}" for system, names in found.items()) + "."
-    return f"None of {', '.join(plain)} beats {OURS} in any column." if plain else "No plain baseline was run."
+        return "; ".join(f"**{system} beats {ours}** in {', '.join(map(words, names))}" for system, names in found.items()) + "."
+    return f"None of {', '.join(plain)} beats {ours} in any column." if plain else "No plain baseline was run."
 
 
-def _better(task: Task[Any], report: Report, system: str) -> list[str]:
-    ours, theirs = flat(report.metrics[OURS]), flat(report.metrics[system])
+def _better(task: Task[Any], report: Report, own: str, system: str) -> list[str]:
+    ours, theirs = flat(report.metrics[own]), flat(report.metrics[system])
     signs = {name: -1 if name in task.lower else 1 for name in task.decisive}
     nothing = float("nan")
     return [name for name, sign in signs.items() if sign * theirs.get(name, nothing) > sign * ours.get(name, nothing)]

@@ -22,6 +22,8 @@ from pgmem_local.settings import AnswerSettings, ConstructionSettings, PeopleSet
 
 BASELINES: dict[str, type[RawTurns]] = {kind.name: kind for kind in (NoMemory, Recent, Full, Rag, Oracle, OracleWithoutEnd)}
 OURS = "pgmem"
+JOINED = "joined"
+"""What a user gets: ours with people and exchanges beside the persona."""
 PAPER = "pgmem-paper"
 OUR_CODE = ("construction", "profiles", "prompts")
 SERVING_PROMPTS = frozenset(f"prompts/{task}.md" for task in ("answer", "advice", "chat", "option_check", "option_letter"))

@@ -180,6 +180,9 @@ def test_lower_is_better_where_the_task_says_so(diary: Path, tmp_path: Path) -> 
     assert verdict(TASKS["diary"], Report("diary", report.systems, whole)) == "**rag beats pgmem** in stale answers."
     whole["metrics"] = {"rag": {**same, "stale_answers": 0.9}, "pgmem": same}
     assert verdict(TASKS["diary"], Report("diary", report.systems, whole)) == "None of rag beats pgmem in any column."
+    whole["metrics"]["joined@400"] = {**whole["metrics"]["pgmem"], "stale_answers": 0.95}
+    systems = (*report.systems, "joined@400")
+    assert verdict(TASKS["diary"], Report("diary", systems, whole)) == "**rag beats joined@400** in stale answers."
 
 
 def test_comparison_is_paired_by_item(diary: Path, tmp_path: Path) -> None:

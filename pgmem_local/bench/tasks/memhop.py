@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from pgmem_local.bench.company import KINDS, NAMES
+from pgmem_local.bench.company import NAMES
 from pgmem_local.bench.datasets.history import Case
 from pgmem_local.bench.datasets.memhop import HopQuestion, memhop_files, read_memhop
 from pgmem_local.bench.scoring.forms import holds, refuses
@@ -21,7 +21,7 @@ ABSTAIN = "abstain"
 
 class MemhopTask(QuestionTask[HopQuestion]):
     name: ClassVar[str] = "memhop"
-    systems: ClassVar[tuple[str, ...]] = (*QuestionTask.systems, *KINDS, "oracle-without-end")
+    systems: ClassVar[tuple[str, ...]] = (*QuestionTask.systems, "prograph", "oracle-without-end")
     headline: ClassVar[tuple[str, ...]] = (
         "accuracy", *(f"accuracy_by_k.{hops}" for hops in range(1, 6)), "abstain", "false_refusals", "evidence_recall", "full_chain",
     )  # fmt: skip

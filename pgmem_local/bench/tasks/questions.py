@@ -52,7 +52,7 @@ class QuestionTask(ABC, Generic[Asked]):
     """A data set of cases with questions. Subclasses read it, score one answer, and sum scores up."""
 
     name: ClassVar[str]
-    systems: ClassVar[tuple[str, ...]] = ("none", "recent", "full", "rag", "pgmem", "oracle")
+    systems: ClassVar[tuple[str, ...]] = ("none", "recent", "full", "rag", "pgmem", "joined", "oracle")
     plain: ClassVar[tuple[str, ...]] = ("recent", "full", "rag", "pgmem-paper")
     headline: ClassVar[tuple[str, ...]]
     lower: ClassVar[frozenset[str]]
