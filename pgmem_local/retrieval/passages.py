@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import islice
 
 from pgmem_local.graph.nodes import Context, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
@@ -23,6 +22,8 @@ BY_WORDS = 0.3
 """What it is worth, in cosine, that a passage holds all keywords of a text."""
 WITH_NEIGHBOURS = 2
 """Of so many passages the one after and the one before come as well: what is told often goes on in the next sentence."""
+MOST = 400
+"""Passages compared with one text; of long entries fewer are looked into than of short ones, since to embed them takes a second here."""
 LEAST = 0.5
 """Share of the worth of the best passage below which one is left out."""
 
@@ -41,27 +42,26 @@ class Passages:
 
     def __init__(self, embed: Callable[[Sequence[str]], Vectors]) -> None:
         self._embed = embed
-        self._rows: dict[NodeId, Vectors] = {}
+        self._rows: dict[Passage, Vectors] = {}
         self._keywords: dict[Passage, frozenset[str]] = {}
 
     def nearest(self, row: Vectors, words: frozenset[str], graph: PersonaGraph, contexts: Iterable[NodeId]) -> list[tuple[float, Passage]]:
-        """All passages of these Contexts with what they are worth, best first: their cosine, and the share of the words that they hold.
-        row: shape (dimension,)."""
-        found = [one for context in dict.fromkeys(contexts) for one in passages_of(graph, context)]
+        """The passages of these Contexts, the likeliest of which come first, with what they are worth, best first: their cosine, and the
+        share of the words that they hold. row: shape (dimension,)."""
+        found = list(islice((one for context in dict.fromkeys(contexts) for one in passages_of(graph, context)), MOST))
         self._make(found)
         scored = [(self._worth(one, row, words), one) for one in found]
         return sorted(scored, key=lambda scored: (-scored[0], scored[1].context, scored[1].place))
 
     def _worth(self, one: Passage, row: Vectors, words: frozenset[str]) -> float:
         shared = len(words & self._keywords[one]) / max(1, len(words))
-        return round(float(self._rows[one.context][one.place] @ row) + BY_WORDS * shared, 6)
+        return round(float(self._rows[one] @ row) + BY_WORDS * shared, 6)
 
     def _make(self, found: Sequence[Passage]) -> None:
-        missing = [one for one in found if one.context not in self._rows]
-        rows = self._embed([one.text for one in missing]) if missing else np.zeros((0, 1), dtype=np.float32)
-        for context in dict.fromkeys(one.context for one in missing):
-            self._rows[context] = rows[[place for place, one in enumerate(missing) if one.context == context]]
-        self._keywords |= {one: keywords(one.text) for one in missing}
+        missing = [one for one in found if one not in self._rows]
+        if missing:
+            self._rows |= dict(zip(missing, self._embed([one.text for one in missing]), strict=True))
+            self._keywords |= {one: keywords(one.text) for one in missing}
 
     def forget(self) -> None:
         """Drop all that is kept: its words may have been forgotten."""

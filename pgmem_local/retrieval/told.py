@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import zip_longest
 
 from pgmem_local.graph.names import words_of
 from pgmem_local.graph.nodes import Context, Kind, NodeId, kind_of
@@ -79,7 +80,8 @@ class Told:
         row = self._row(text)[0]
         alike = [one for one, _ in self._vectors.nearest(Kind.CONTEXT, row, most)]
         then = self._within(period, row, most) if period else []
-        found = self._passages.nearest(row, keywords(text), self._graph, [*alike, *self._sharing(text, most), *then])
+        likely = (one for tier in zip_longest(alike, self._sharing(text, most), then) for one in tier if one is not None)
+        found = self._passages.nearest(row, keywords(text), self._graph, likely)
         within = frozenset(then)
         timely = [(worth + IN_PERIOD * (one.context in within), one) for worth, one in found]
         return worth_showing(sorted(timely, key=lambda scored: -scored[0]), self._graph)

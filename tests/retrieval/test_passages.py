@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pgmem_local.ports import Vectors
-from pgmem_local.retrieval.passages import WORDS, Passages, passages_of
+from pgmem_local.retrieval.passages import MOST, WORDS, Passages, passages_of
 from pgmem_local.retrieval.sections import passages_line
 from tests.fakes import HashEmbedder
 from tests.retrieval.company import Circle, words
@@ -95,6 +95,13 @@ def test_passages_are_embedded_once_until_they_may_have_been_forgotten(circle: C
     passages.forget()
     passages.nearest(row, frozenset(), circle.sketch.graph, [context])
     assert len(embedder.embedded) > count
+
+
+def test_no_more_passages_are_embedded_than_a_question_may_cost() -> None:
+    drawn, embedder = Circle(), Counting()
+    contexts = [drawn.sketch.context(f"{LONG} Day {number}.", number) for number in range(150)]
+    Passages(embedder.embed).nearest(embedder.embed(["harp"])[0], frozenset({"harp"}), drawn.sketch.graph, contexts)
+    assert len(embedder.embedded) == MOST + 1
 
 
 @pytest.mark.parametrize("budget", [0, 15, 40, 90])
