@@ -201,6 +201,7 @@ HELD_BY: dict[str, tuple[str, ...]] = {
         "test_chat_session.py::test_session_from_the_first_word_to_the_resumed_conversation",
         "test_chat_session.py::test_ctrl_c_at_the_prompt_hints_and_twice_leaves_quietly",
         "talking/test_talk.py::test_stopped_answer_stays_as_far_as_it_came",
+        "test_memory.py::test_half_a_reply_is_nothing_that_a_message_answers_or_an_episode_tells_of",
         "runtime/test_llama.py::test_a_process_ends_quietly",
     ),
     "D5-02": (
@@ -210,6 +211,7 @@ HELD_BY: dict[str, tuple[str, ...]] = {
     ),
     "D5-03": (
         "test_cases.py::test_words_of_any_script_are_shown_by_any_terminal",
+        "test_cases.py::test_words_of_any_script_are_shown_and_answered_in_a_chat",
         "test_cases.py::test_line_that_cannot_be_shown_does_not_fail_an_ingest",
         "cli/chatting/test_screen.py::test_what_others_wrote_is_printed_literally",
     ),
@@ -406,6 +408,17 @@ def test_words_of_any_script_are_shown_by_any_terminal(pgmem: Shell, tmp_path: P
     assert ODD.encode(encoding, "replace") in ended.stdout
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_words_of_any_script_are_shown_and_answered_in_a_chat(pgmem: Shell, tmp_path: Path, encoding: str) -> None:
+    pgmem("ingest", str(diary(tmp_path / "d.jsonl", {"text": ODD})), "--no-llm")
+    arguments = ("chat", "--no-learn", "--home", str(pgmem.home))
+    ended = in_a_process(encoding, *arguments, module="tests.scripted_cli", typed=f"/search odd\n{ODD}\n/why\n".encode())
+    assert ended.returncode == 0
+    assert b"Traceback" not in ended.stderr
+    assert ODD.encode(encoding, "replace") in ended.stdout
+    assert b"Glad to hear it." in ended.stdout
+
+
 def test_line_that_cannot_be_shown_does_not_fail_an_ingest(pgmem: Shell, tmp_path: Path) -> None:
     file = diary(tmp_path / "日記.jsonl", {"text": ODD}, {"text": "咖啡", "time": "咖啡"}, {"role": {"咖啡": 1}, "text": ODD})
     ended = in_a_process("ascii", "ingest", str(file), "--dry-run", "--home", str(pgmem.home))
@@ -413,6 +426,9 @@ def test_line_that_cannot_be_shown_does_not_fail_an_ingest(pgmem: Shell, tmp_pat
     assert b"2 entries: 2 new" in ended.stdout
 
 
-def in_a_process(encoding: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def in_a_process(
+    encoding: str, *arguments: str, module: str = "pgmem_local", typed: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
     environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    return subprocess.run([sys.executable, "-m", "pgmem_local", *arguments], capture_output=True, env=environment, check=False)
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(command, input=typed, capture_output=True, env=environment, check=False)
