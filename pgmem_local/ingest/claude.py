@@ -73,7 +73,7 @@ class ClaudeReader(ConversationReader):
             raise Rejected("the sender is neither 'human' nor 'assistant'")
         if _has_pasted_text(message.fields):
             self.note(record, _PASTED)
-        moment = self.on_owners_clock(self.moment_of(record, message.fields.get("created_at")))
+        moment = self.on_clock(self.moment_of(record, message.fields.get("created_at")))
         return Turn(_text(message.fields), moment, speaker, message.session)
 
 

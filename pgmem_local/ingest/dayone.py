@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import timezone, tzinfo
 from typing import Any
 
-from pgmem_local.conversation import Moment, Turn
+from pgmem_local.conversation import Turn
 from pgmem_local.errors import IngestError
 from pgmem_local.ingest.formats import ReadOptions
 from pgmem_local.ingest.json_stream import json_records
@@ -69,16 +69,10 @@ class DayOne(RecordReader[Any]):
         if not text:
             return LeftOut("an entry without words")
         moment = self.moment(record, entry.get("creationDate"), timezone.utc)
-        return Turn(text, moment and self._on_its_clock(record, moment, entry.get("timeZone")))
-
-    def _on_its_clock(self, record: Record[Any], moment: Moment, name: object) -> Moment:
-        zone = _zone(name)
-        if zone is None:
+        zone = _zone(entry.get("timeZone"))
+        if moment is not None and zone is None:
             self.note(record, _UNKNOWN_ZONE)
-        try:
-            return Moment.of(moment.utc.astimezone(zone or self.options.zone))
-        except (ValueError, OverflowError, OSError):  # the first or last day there is, or a past Windows has no clock for
-            return moment
+        return Turn(text, self.on_clock(moment, zone))
 
 
 def plain_text(markdown: str) -> str:

@@ -103,7 +103,7 @@ class GeminiReader(RecordReader[Said]):
         title = said.fields.get("title")
         if not isinstance(title, str):
             raise Rejected("the activity has no title")
-        moment = self.on_owners_clock(self.moment(record, said.fields.get("time")))
+        moment = self.on_clock(self.moment(record, said.fields.get("time")))
         if said.is_answer:
             return Turn(self._answer(record), moment, Speaker.ASSISTANT, said.session)
         if not said.fields.get("safeHtmlItem") and not (self._prefix and title.startswith(self._prefix)):

@@ -109,9 +109,12 @@ class RecordReader(ABC, Generic[Content]):
             self.note(record, parsed.note)
         return parsed.moment
 
-    def on_owners_clock(self, moment: Moment | None) -> Moment | None:
-        """The same instant on the user's clock: for exports that have turned every time into UTC."""
-        return None if moment is None else Moment.of(moment.utc.astimezone(self.options.zone))
+    def on_clock(self, moment: Moment | None, zone: tzinfo | None = None) -> Moment | None:
+        """The same instant on the clock of this zone, else on the user's: for exports that have turned every time into UTC."""
+        try:
+            return None if moment is None else Moment.of(moment.utc.astimezone(zone or self.options.zone))
+        except (ValueError, OverflowError, OSError):  # the first or last day there is, or a past Windows has no clock for
+            return moment
 
     def note(self, record: Record[Content], wording: str) -> None:
         """Say in the end that this was assumed or repaired, in words that many records share."""

@@ -32,6 +32,12 @@ def test_text_and_dictation_are_read_and_thoughts_and_tools_are_not() -> None:
     assert (found.counts.records, found.counts.skipped) == (7, 1)
 
 
+def test_time_that_was_never_set_is_kept_as_given() -> None:
+    never_set = export(message("m1", "Hello.") | {"created_at": "0001-01-01T00:00:00Z"})
+    found = read(CLAUDE, never_set, ReadOptions(ZoneInfo("America/New_York"), NOW))
+    assert [turn.moment and turn.moment.utc.year for turn in found.turns] == [1]
+
+
 def test_pasted_text_is_not_the_owners_and_that_is_said() -> None:
     found = read(CLAUDE, SAMPLE)
     assert "cancel gym" not in repr(found.items)
