@@ -82,7 +82,7 @@ def _sentences(graph: PersonaGraph, people: People, entity: EntityId | None) -> 
     """The user's own sentences that name a day and became nobody's fact."""
     told = {source for fact in people.all_facts(current=False) for source in fact.sources}
     for context in graph.of_kind(Kind.CONTEXT):
-        if isinstance(context, Context) and context.moment is not None and context.id not in told:
+        if isinstance(context, Context) and context.moment is not None and context.author is None and context.id not in told:
             for sentence in sentences(context.text):
                 mine = entity is None or entity in people.mentions(sentence)
                 for dated in find_dates(sentence, context.moment)[:1] if mine else ():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from pgmem_local.conversation import Moment
@@ -72,3 +73,8 @@ def test_timeline_of_one_entity_holds_only_what_is_about_it() -> None:
 def test_episode_is_told_with_absolute_dates() -> None:
     episode = Episode(NodeId("e1"), "User bought a tent yesterday.", at("2025-12-30T21:00:00+01:00"), NOTHING, NOTHING)
     assert [one.text for one in timeline(drawn(episode), People())] == ["User bought a tent yesterday (2025-12-29)."]
+
+
+def test_what_others_say_in_a_chat_is_not_told_as_the_users() -> None:
+    theirs = replace(context(7, "Yesterday I bought a boat.", at("2025-12-30T21:00:00+01:00")), author="Ana")
+    assert timeline(drawn(theirs), People()) == []
