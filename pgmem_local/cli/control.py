@@ -10,12 +10,11 @@ from typing import Annotated
 
 import typer
 
-from pgmem_local.cli.options import AsJson, Home, ModelName, Profile, Where
+from pgmem_local.cli.options import DAY, AsJson, Home, ModelName, Profile, Where
 
 Identifier = Annotated[str, typer.Argument(metavar="ID", help="As `pgmem me` and `pgmem search` show it.", show_default=False)]
 Words = Annotated[str, typer.Argument(metavar="TEXT", help="In quotes.", show_default=False)]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-_DAY = ["%Y-%m-%d"]
 
 
 def add_control(app: typer.Typer) -> None:
@@ -114,8 +113,8 @@ def forget(
     identifiers: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Lines or notes.", show_default=False)] = None,
     text: Annotated[str | None, typer.Option("--text", help="Whatever holds these words, in any case.")] = None,
     entity: Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Whatever mentions this name.")] = None,
-    since: Annotated[datetime | None, typer.Option("--since", metavar="DAY", formats=_DAY, help="Lines from this day on.")] = None,
-    until: Annotated[datetime | None, typer.Option("--until", metavar="DAY", formats=_DAY, help="Lines up to this day.")] = None,
+    since: Annotated[datetime | None, typer.Option("--since", metavar="DAY", formats=DAY, help="Lines from this day on.")] = None,
+    until: Annotated[datetime | None, typer.Option("--until", metavar="DAY", formats=DAY, help="Lines up to this day.")] = None,
     source: Annotated[str | None, typer.Option("--source", metavar="FILE", help="Lines that came from this file alone.")] = None,
     everything: Annotated[bool, typer.Option("--everything", help="All of this profile.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
