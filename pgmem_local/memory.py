@@ -236,8 +236,8 @@ class PersonaMemory:
         stored = self.store.vector_identity()
         if stored is not None and stored != embedder.identity:
             nodes = [node for kind in Kind for node in self.graph.of_kind(kind)]
-            vectors = embedder.embed([node.text for node in nodes])
-            self.store.replace_vectors(embedder.identity, {node.id: row for node, row in zip(nodes, vectors, strict=True)})
+            notes = Annotator(embedder).annotate([node.text for node in nodes])
+            self.store.replace_vectors(embedder.identity, {node.id: note.vector for node, note in zip(nodes, notes, strict=True)})
             self.vectors.refresh()
         self.store.expect_vectors(embedder.identity, embedder.dimension)
 

@@ -53,8 +53,10 @@ LINES = ("I drink espresso.", "I drink tea.", "I swim.", "Rain.", "Imani and I s
 DIARY = [said(text, day) for day, text in enumerate(LINES)]
 
 
-def learned(home: Path, exchanges: Sequence[Exchange], model: RuleChat | None = None) -> None:
-    with opened(home, model or Reader(DRINKS), HashEmbedder()) as memory:
+def learned(
+    home: Path, exchanges: Sequence[Exchange], model: RuleChat | None = None, embedder: Embedder | None = None
+) -> None:
+    with opened(home, model or Reader(DRINKS), embedder or HashEmbedder()) as memory:
         memory.observe(exchanges)
         memory.learn()
 
@@ -354,6 +356,16 @@ class TestModels:
             assert found.seeds.contexts[0].node.text == "I drink tea."
             assert memory.store.vector_identity() == other.identity
             assert memory.store.integrity_check() == []
+
+    def test_vectors_made_anew_are_those_that_learning_with_this_embedder_makes(self, tmp_path: Path) -> None:
+        other = HashEmbedder(dimension=32)
+        learned(tmp_path / "one", DIARY)
+        learned(tmp_path / "other", DIARY, embedder=other)
+        with opened(tmp_path / "one", embedder=other) as one, opened(tmp_path / "other", embedder=other) as another:
+            one.recall("tea?")
+            states = [node.id for node in one.graph.of_kind(Kind.STATE)]
+            assert states
+            assert one.vectors.vectors(states) == pytest.approx(another.vectors.vectors(states))
 
     def test_embedder_that_could_not_be_accepted_is_accepted_at_the_next_try(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         learned(tmp_path, DIARY)
