@@ -58,14 +58,6 @@ class VectorIndexes:
                 chosen = [row for row, identifier in enumerate(identifiers) if kind_of(identifier) is kind]
                 self._add(kind, [number_of(identifiers[row]) for row in chosen], vectors[chosen])
 
-    def remove(self, identifiers: Sequence[NodeId]) -> None:
-        """Forget nodes that the store has just deleted; unknown ones are no error."""
-        with self._lock:
-            for identifier in identifiers:
-                if (searcher := self._searchers.get(kind_of(identifier))) is not None:
-                    searcher.remove([number_of(identifier)])
-            self._changed = True
-
     def rebuild(self) -> None:
         """Build every index anew from the store: files and memory may still hold vectors of what was forgotten."""
         with self._lock:
