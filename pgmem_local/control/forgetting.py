@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
 
+from pgmem_local.construction.extract import TRAIT_WITNESSES
 from pgmem_local.construction.pair import by_time
 from pgmem_local.control.traces import mentions, patterns
 from pgmem_local.conversation import Moment
@@ -22,7 +23,6 @@ from pgmem_local.graph.nodes import Context, Episode, Kind, Node, NodeId, State,
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.words import folded, keywords
 
-TRAIT_WITNESSES = 2
 BRIDGE = "bridge"
 """The judge of a shift that leads over a forgotten node."""
 

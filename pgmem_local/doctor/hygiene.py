@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from pgmem_local.construction.extract import SUPPORTED_SHARE
+from pgmem_local.construction.extract import SUPPORTED_SHARE, TRAIT_WITNESSES
 from pgmem_local.doctor.findings import Share
 from pgmem_local.doctor.language import language_of
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, State
@@ -18,7 +18,6 @@ from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.words import keywords
 
 DUPLICATES, UNSUPPORTED, UNDATED, LOST_DATES, WRONG_LANGUAGE, DEGENERATE, INVALIDATED = 0.10, 0.02, 0.50, 0.0, 0.05, 0.01, 0.50
-TRAIT_WITNESSES = 2
 
 _SUBJECT = re.compile(r"^(The )?[Uu]ser('s)?\b")
 _LOOP = re.compile(r"(.{2,80}?)\1{3,}", re.DOTALL)
