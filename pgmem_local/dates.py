@@ -58,7 +58,10 @@ def written(day: date, grain: Grain) -> str:
 
 def day_moment(day: date, said: Moment) -> Moment:
     """The beginning of a day on the clock of whoever spoke."""
-    return Moment.of(datetime.combine(day, time(), timezone(timedelta(minutes=said.offset_minutes))))
+    try:
+        return Moment.of(datetime.combine(day, time(), timezone(timedelta(minutes=said.offset_minutes))))
+    except OverflowError:  # east of Greenwich the first day there is begins before UTC can tell it
+        return Moment(datetime.min.replace(tzinfo=timezone.utc), said.offset_minutes)
 
 
 def find_dates(text: str, said: Moment | None) -> list[Dated]:

@@ -91,3 +91,9 @@ def test_date_knows_how_exact_it_is() -> None:
         Grain.WEEK, Grain.MONTH, Grain.YEAR, Grain.DAY,
     ]  # fmt: skip
     assert day_moment(date(2026, 1, 1), Moment(datetime(2026, 1, 1, tzinfo=timezone.utc))).day == date(2026, 1, 1)
+
+
+def test_first_day_there_is_begins_somewhere_east_of_greenwich_too() -> None:
+    never_set = Moment.of(datetime.min.replace(tzinfo=timezone.utc).astimezone(timezone(timedelta(hours=5))))
+    (today,) = find_dates("I swam today.", never_set)
+    assert day_moment(today.day, never_set).day == never_set.day == date.min
