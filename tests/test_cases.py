@@ -290,7 +290,7 @@ def test_message_with_null_content_is_left_out(pgmem: Shell, tmp_path: Path) -> 
 
 QUERIES = (
     "don't", "e-mail", "18:30", 'say "hi', "C++", "(x", "foo AND", "NEAR", "*", "what's my mum's name?", "名字: 张伟", "咖啡", "a OR b",
-    "--", "100%", "_", "name:", "{", "^x", "'; drop table facts; --", "",
+    "-4", "100%", "_", "name:", "{", "^x", "'; drop table facts; --", "",
 )  # fmt: skip
 
 
