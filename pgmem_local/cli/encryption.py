@@ -49,10 +49,18 @@ def rekey_memory(where: Where, new: Path | None, keyring: bool) -> None:
 
 
 def _convert(place: Place, old: str | None, new: str | None, keyring: bool) -> None:
-    """The keyring first: a passphrase that is kept and opens nothing can be typed, one that is lost cannot."""
+    """The keyring first: a passphrase that is kept and opens nothing can be typed, one that is lost cannot. Of a memory that stays
+    as it was the entry stays too: it may be the only place that knows the old passphrase."""
+    kept = passphrase.from_keyring(place) if old is not None else None
+    before = place.database.stat() if kept is not None else None
     if keyring and new is not None:
         passphrase.keep_in_keyring(place, new)
-    encryption.convert(place, old, new)
+    try:
+        encryption.convert(place, old, new)
+    except BaseException:
+        if kept is not None and before is not None and os.path.samestat(before, place.database.stat()):
+            passphrase.keep_in_keyring(place, kept)
+        raise
 
 
 def _encrypted(where: Where) -> Place:

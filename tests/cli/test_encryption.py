@@ -9,8 +9,10 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 
-from pgmem_local.errors import PassphraseNeeded, StoreError, WrongPassphrase
+from pgmem_local.errors import PassphraseNeeded, StoreBusy, StoreError, WrongPassphrase
 from pgmem_local.store.cipher import is_encrypted
+from pgmem_local.store.learning import learning_lock
+from pgmem_local.store.place import locate
 from tests.cli.conftest import Shell, diary, entry
 
 SECRET = "correct horse battery staple"
@@ -94,6 +96,17 @@ def test_keyring_is_asked_and_follows(
     assert list(ring.kept.values()) == ["kept again"]
     encrypted("decrypt")
     assert ring.kept == {}
+
+
+def test_keyring_keeps_the_old_passphrase_of_a_memory_that_could_not_get_another(
+    encrypted: Shell, ring: MemoryKeyring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encrypted("rekey", "--new", passphrase_file(tmp_path, "kept", "kept"), "--keyring")
+    monkeypatch.delenv("PGMEM_PASSPHRASE_FILE")
+    with learning_lock(locate(encrypted.home).learning_lock), pytest.raises(StoreBusy):
+        encrypted("rekey", "--new", passphrase_file(tmp_path, "another", "another"))
+    assert list(ring.kept.values()) == ["kept"]
+    assert "jasmine tea" in encrypted("me").stdout
 
 
 def test_nothing_is_asked_where_nobody_sits_at_a_terminal(encrypted: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
