@@ -20,8 +20,10 @@ WORDS = 15
 """Sentences are joined to passages of at most this many words; a longer one is a passage of its own."""
 BY_WORDS = 0.3
 """What it is worth, in cosine, that a passage holds all keywords of a text."""
-WITH_NEIGHBOURS = 2
-"""Of so many passages the one after and the one before come as well: what is told often goes on in the next sentence."""
+FIRST = 5
+"""Entries whose best passage comes before any second one."""
+WHOLE, AROUND = 2, 4
+"""Entries of which the rest comes next, as far as so many passages before and after: one alone may leave out who "he" is, and why."""
 MOST = 400
 """Passages compared with one text; of long entries fewer are looked into than of short ones, since to embed them takes a second here."""
 LEAST = 0.5
@@ -70,13 +72,18 @@ class Passages:
 
 
 def worth_showing(scored: Sequence[tuple[float, Passage]], graph: PersonaGraph) -> list[Passage]:
-    """The passages that come near the best one, best first, the first of them with those beside them."""
+    """The passages that come near the best one, in the order in which to show as many as fit: the best of each of the first entries, the
+    rest of the very first, then all others, best first."""
     chosen = [one for worth, one in scored if worth >= LEAST * scored[0][0]]
-    shown: dict[Passage, None] = {}
-    for place, one in enumerate(chosen):
-        beside = passages_of(graph, one.context)[max(0, one.place - 1) : one.place + 2] if place < WITH_NEIGHBOURS else []
-        shown |= dict.fromkeys([one, *reversed(beside)])
-    return list(shown)
+    best: dict[NodeId, Passage] = {}
+    for one in chosen:
+        best.setdefault(one.context, one)
+    whole = [one for first in list(best.values())[:WHOLE] for one in _around(first, graph)]
+    return list(dict.fromkeys([*list(best.values())[:FIRST], *whole, *chosen]))
+
+
+def _around(one: Passage, graph: PersonaGraph) -> list[Passage]:
+    return passages_of(graph, one.context)[max(0, one.place - AROUND) : one.place + AROUND + 1]
 
 
 def passages_of(graph: PersonaGraph, context: NodeId) -> list[Passage]:
