@@ -71,6 +71,15 @@ def test_persona_takes_more_of_a_question_about_the_user(circle: Circle) -> None
     assert mine > hers > 0
 
 
+def test_persona_far_from_the_question_is_left_out_but_of_advice(circle: Circle) -> None:
+    circle.sketch.state("User plays the tuba")
+    circle.sketch.state("User collects stamps", priority=RecallPriority.HIGH)
+    asked, advised = (circle.written(question, persona=True).text for question in ("Do I play the tuba?", "Which tuba should I buy for Ana?"))
+    assert "tuba" in asked
+    assert "stamps" not in asked
+    assert "stamps" in advised
+
+
 def test_labels_go_on_from_section_to_section(circle: Circle) -> None:
     circle.sketch.state("User plays the tuba")
     written = circle.written("Which instrument does Ana's flatmate play?", persona=True)
