@@ -36,8 +36,8 @@ def decrypt_memory(where: Where) -> None:
     """Make an encrypted memory plain."""
     place = _encrypted(where)
     _convert(place, passphrase.find_passphrase(place, passphrase_prompt()), None, keyring=False)
-    passphrase.drop_from_keyring(place)
     say(f"no longer encrypted: {place.folder}")
+    passphrase.drop_from_keyring(place)
 
 
 def rekey_memory(where: Where, new: Path | None, keyring: bool) -> None:

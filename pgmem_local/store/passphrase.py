@@ -69,8 +69,12 @@ def keep_in_keyring(place: Place, passphrase: str) -> None:
 
 
 def drop_from_keyring(place: Place) -> None:
-    """Forget an entry; that there is none is no error."""
+    """Forget an entry; that there is none is no error. Raises StoreError where the keyring does not let it go."""
     if from_keyring(place) is not None:
         import keyring
+        from keyring.errors import KeyringError
 
-        keyring.delete_password(_SERVICE, str(place.folder))
+        try:
+            keyring.delete_password(_SERVICE, str(place.folder))
+        except KeyringError as error:
+            raise StoreError(f"the system's keyring still has the passphrase of {place.folder} ({error})") from error

@@ -8,6 +8,7 @@ from pathlib import Path
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
+from keyring.errors import PasswordDeleteError
 
 from pgmem_local.errors import PassphraseNeeded, StoreBusy, StoreError, WrongPassphrase
 from pgmem_local.store.cipher import is_encrypted
@@ -107,6 +108,20 @@ def test_keyring_keeps_the_old_passphrase_of_a_memory_that_could_not_get_another
         encrypted("rekey", "--new", passphrase_file(tmp_path, "another", "another"))
     assert list(ring.kept.values()) == ["kept"]
     assert "jasmine tea" in encrypted("me").stdout
+
+
+def test_decrypt_says_where_the_keyring_keeps_the_passphrase(
+    encrypted: Shell, ring: MemoryKeyring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(service: str, username: str) -> None:
+        raise PasswordDeleteError("locked")
+
+    encrypted("rekey", "--new", passphrase_file(tmp_path, "kept", "kept"), "--keyring")
+    monkeypatch.delenv("PGMEM_PASSPHRASE_FILE")
+    monkeypatch.setattr(ring, "delete_password", locked)
+    with pytest.raises(StoreError, match=r"keyring still has the passphrase .*locked"):
+        encrypted("decrypt")
+    assert not is_encrypted(database(encrypted))
 
 
 def test_nothing_is_asked_where_nobody_sits_at_a_terminal(encrypted: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
