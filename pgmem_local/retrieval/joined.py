@@ -17,7 +17,7 @@ from pgmem_local.graph.people import EntityId, Fact, People, is_nameless
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import PeopleSearch, VectorSearch
 from pgmem_local.retrieval.asked import read_question
-from pgmem_local.retrieval.assemble import Evidence, Ranked
+from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.hops import Path, find_paths
 from pgmem_local.retrieval.kind import QuestionKind, kind_of_question
 from pgmem_local.retrieval.passages import Passage, Passages
@@ -43,8 +43,6 @@ PROFILES = "Profiles of others:"
 SAID = "What was said:"
 COVERED = 0.8
 """Share of a passage's words that other notes made from its exchange hold, from which it need not be shown as well."""
-NEAR_ENOUGH = 0.5
-"""Share of the φ of the note most like a question from which another note of the persona is shown as well."""
 ALONG = 2
 """Passages shown of an exchange that a chain goes along."""
 
@@ -144,8 +142,7 @@ def write_joined(
 ) -> Serialised:
     """Persona, people and exchanges as numbered notes within the budget."""
     shares = shares_of(company.kind, settings)
-    fitting = evidence if company.kind is QuestionKind.ADVICE else _near_enough(evidence)
-    persona = serialise(_without_exchanges(fitting, sources.graph), int(budget * shares.persona), count)
+    persona = serialise(_without_exchanges(evidence, sources.graph), int(budget * shares.persona), count)
     left = budget - count(persona.text)
     for_people = left - int(budget * (1 - shares.persona - shares.people))
     people = write_sections(_people_sections(sources, company), for_people, count, 1 + len(persona.labels))
@@ -221,22 +218,6 @@ def _fresh(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
             seen.add(line.text)
             found.append(line)
     return tuple(found)
-
-
-def _near_enough(evidence: Evidence) -> Evidence:
-    """The persona without what has little to do with the question; only advice must also respect that."""
-    best = max((one.phi for one in evidence.ranked), default=0.0)
-
-    def near(one: Ranked) -> bool:
-        return one.pinned or one.phi >= NEAR_ENOUGH * best
-
-    return replace(
-        evidence,
-        traits=tuple(filter(near, evidence.traits)),
-        challenged=tuple(one for one in evidence.challenged if near(one.trait)),
-        states=tuple(filter(near, evidence.states)),
-        changed=tuple(one for one in evidence.changed if near(one.state)),
-    )
 
 
 def _without_exchanges(evidence: Evidence, graph: PersonaGraph) -> Evidence:

@@ -1,7 +1,8 @@
 """Exchanges by their passages (ours): an entry of a diary speaks of ten things, its one vector of none; its sentences come back one by one.
 
 The entries nearest to a text, and those that share words with it, are cut into passages of a sentence or two; these are compared with the
-text each by itself. On the shipped diary the gold entries are among what fits 400 tokens in 0.77 of the cases, in 0.49 as whole entries.
+text each by itself. On the shipped diary 0.84 of the gold entries are among 400 tokens of notes, and 0.59 where entries came whole. To show
+the two nearest entries whole after the best passage of five, and less of the persona, gave 0.79 and no better answers.
 """
 
 from __future__ import annotations
@@ -20,10 +21,8 @@ WORDS = 15
 """Sentences are joined to passages of at most this many words; a longer one is a passage of its own."""
 BY_WORDS = 0.3
 """What it is worth, in cosine, that a passage holds all keywords of a text."""
-FIRST = 5
-"""Entries whose best passage comes before any second one."""
-WHOLE, AROUND = 2, 4
-"""Entries of which the rest comes next, as far as so many passages before and after: one alone may leave out who "he" is, and why."""
+WITH_NEIGHBOURS = 2
+"""Of so many passages the one after and the one before come as well: what is told often goes on in the next sentence."""
 MOST = 400
 """Passages compared with one text; of long entries fewer are looked into than of short ones, since to embed them takes a second here."""
 LEAST = 0.5
@@ -72,18 +71,13 @@ class Passages:
 
 
 def worth_showing(scored: Sequence[tuple[float, Passage]], graph: PersonaGraph) -> list[Passage]:
-    """The passages that come near the best one, in the order in which to show as many as fit: the best of each of the first entries, the
-    rest of the very first, then all others, best first."""
+    """The passages that come near the best one, best first, the first of them with those beside them."""
     chosen = [one for worth, one in scored if worth >= LEAST * scored[0][0]]
-    best: dict[NodeId, Passage] = {}
-    for one in chosen:
-        best.setdefault(one.context, one)
-    whole = [one for first in list(best.values())[:WHOLE] for one in _around(first, graph)]
-    return list(dict.fromkeys([*list(best.values())[:FIRST], *whole, *chosen]))
-
-
-def _around(one: Passage, graph: PersonaGraph) -> list[Passage]:
-    return passages_of(graph, one.context)[max(0, one.place - AROUND) : one.place + AROUND + 1]
+    shown: dict[Passage, None] = {}
+    for place, one in enumerate(chosen):
+        beside = passages_of(graph, one.context)[max(0, one.place - 1) : one.place + 2] if place < WITH_NEIGHBOURS else []
+        shown |= dict.fromkeys([one, *reversed(beside)])
+    return list(shown)
 
 
 def passages_of(graph: PersonaGraph, context: NodeId) -> list[Passage]:

@@ -65,20 +65,10 @@ def test_budget_is_kept(circle: Circle, question: str) -> None:
 
 def test_persona_takes_more_of_a_question_about_the_user(circle: Circle) -> None:
     for number in range(12):
-        circle.sketch.state(f"User likes tulips of kind {number}")
-    questions = ("Which tulips do I like?", "Which tulips does Ana like?")
-    mine, hers = (circle.written(question, 200, persona=True).text.count("User likes tulips") for question in questions)
+        circle.sketch.state(f"User likes number {number} very much")
+    questions = ("What do I like?", "What does Ana like?")
+    mine, hers = (circle.written(question, 200, persona=True).text.count("User likes") for question in questions)
     assert mine > hers > 0
-
-
-def test_persona_far_from_the_question_is_left_out_but_of_advice(circle: Circle) -> None:
-    circle.sketch.state("User plays the tuba")
-    circle.sketch.state("User collects stamps", priority=RecallPriority.HIGH)
-    questions = ("Do I play the tuba?", "Which tuba should I buy for Ana?")
-    asked, advised = (circle.written(question, persona=True).text for question in questions)
-    assert "tuba" in asked
-    assert "stamps" not in asked
-    assert "stamps" in advised
 
 
 def test_labels_go_on_from_section_to_section(circle: Circle) -> None:
