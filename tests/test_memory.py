@@ -500,7 +500,7 @@ class TestLooking:
         model = Reader({})
         model.rules["answer"] = lambda asked: " Yes" if asked.options else "You drink tea [1]."
         with opened(tmp_path, model, HashEmbedder()) as memory:
-            given, _ = memory.ask("Which tea do I drink?")
+            given, _ = memory.ask("What do I drink?")
         assert [quoted.text for citation in given.citations for quoted in citation.quotes] == ["I drink tea."]
 
 
