@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from math import inf
 from operator import itemgetter
 from pathlib import Path
@@ -170,10 +170,21 @@ def _kept_both(edits: Sequence[Edit]) -> str:
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Items a few at a time, also those before one that cannot be read; then its IngestError."""
     source, size = iter(items), FIRST_BATCH
-    while batch := list(islice(source, size)):
+    batch: list[Item] = []
+    try:
+        for item in source:
+            batch.append(item)
+            if len(batch) == size:
+                yield batch
+                batch, size = [], min(2 * size, BATCH)
+    except IngestError:
+        if batch:
+            yield batch
+        raise
+    if batch:
         yield batch
-        size = min(2 * size, BATCH)
 
 
 def as_value(done: Ingested) -> dict[str, Any]:

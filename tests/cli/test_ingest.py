@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,7 @@ from secrets import token_hex
 
 import pytest
 
-from pgmem_local.cli.ingest import BATCH
+from pgmem_local.cli.ingest import BATCH, FIRST_BATCH, _batches
 from pgmem_local.cli.progress import BarProgress, LineProgress, Reading, duration, pace
 from pgmem_local.errors import IngestError
 from pgmem_local.graph.nodes import Kind
@@ -357,3 +358,15 @@ def test_file_cut_short_changes_nothing_that_was_stored(pgmem: Shell, tmp_path: 
     with pgmem.store() as store:
         texts = [node.text for node in store.load_graph().of_kind(Kind.CONTEXT)]
     assert {"My aunt Silja visits.", "My aunt Silja visits with her dog."} < set(texts)
+
+
+def test_what_was_read_before_a_file_broke_off_is_stored_all_the_same() -> None:
+    def broken() -> Iterator[int]:
+        yield from range(FIRST_BATCH + 3)
+        raise IngestError("the archive ends early")
+
+    taken: list[int] = []
+    with pytest.raises(IngestError, match="ends early"):
+        for batch in _batches(broken()):
+            taken += batch
+    assert taken == list(range(FIRST_BATCH + 3))
