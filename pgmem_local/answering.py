@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pgmem_local.conversation import Moment
-from pgmem_local.graph.nodes import Context, Node, NodeId
+from pgmem_local.denial import DENIAL
+from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import ChatModel
 from pgmem_local.prompts import Task, load, one_line
 from pgmem_local.sentences import sentences
 from pgmem_local.settings import AnswerSettings
+from pgmem_local.subject import clauses
 from pgmem_local.words import keywords
 
 UNKNOWN = "I don't know: nothing I remember says so."
@@ -26,6 +28,9 @@ answered rightly lies below 0.79; its author's shoe size, which nobody told, lie
 MOST_CITED = 3
 _LABEL = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 """[3], or [1, 2] as some models write it."""
+_LABELS = re.compile(rf"{_LABEL.pattern}(?:\s*(?:,|and)?{_LABEL.pattern})*")
+_ASKS_OF_ME = re.compile(r"\s*(?:am|was|do|did|have|had|can|could|will|would|should) i\b", re.IGNORECASE)
+_AFFIRMS = re.compile(r"\W*yes\b", re.IGNORECASE)
 _ASKS_FOR_MORE = re.compile(r"\s*(?:(?:in|at|on|to|for|from|with) )?(?:who|whom|whose|what|which|where|when|why)\b", re.IGNORECASE)
 _OFFERS = re.compile(r"\bor\b", re.IGNORECASE)
 _DECLINES = re.compile(r"\W*I (?:do not|don['’]t) know\b", re.IGNORECASE)
@@ -76,12 +81,13 @@ def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, s
     slots = {"notes": notes.text, "question": one_line(question)}
     holds = model.choose([task.ask(slots, "holds")], (" Yes", " No"))[0]
     odds = float(holds[0] - holds[1])
-    if odds < HOLDS_LOG_ODDS:
+    if odds < HOLDS_LOG_ODDS and not settles(question, notes, graph):
         return Answer(UNKNOWN, known=False, log_odds=odds)
     text = _write(model, task, slots, settings)
     if declines(text):
         return Answer(UNKNOWN, known=False, log_odds=odds)
-    if not rests_on(text, question, notes) or not is_about_those_asked(text, question, notes, graph):
+    checks = (is_about_those_asked(text, question, notes, graph), is_true_of_user(text, question, notes, graph))
+    if not rests_on(text, question, notes) or not all(checks):
         return Answer(UNKNOWN, known=False, log_odds=odds)
     cited = cited_nodes(text, question, notes, graph)
     return Answer(unlabelled(text), True, tuple(cite(graph, node, f"{question} {text}") for node in cited), odds)
@@ -99,7 +105,7 @@ def declines(text: str) -> bool:
 
 def unlabelled(text: str) -> str:
     """An answer without the labels it cites notes by."""
-    return _LABEL.sub("", text).strip()
+    return _LABELS.sub("", text).strip()
 
 
 def rests_on(text: str, question: str, notes: Notes) -> bool:
@@ -118,6 +124,29 @@ def is_about_those_asked(text: str, question: str, notes: Notes, graph: PersonaG
         return True
     lines = (graph[context] for node in notes.about for context in graph.contexts_behind(node))
     return any(fresh & line.keywords for line in lines)
+
+
+def is_true_of_user(text: str, question: str, notes: Notes, graph: PersonaGraph) -> bool:
+    """Whether a yes to "Am I ...?" stands in words that may be about the user: that Priya is allergic to nuts is no yes."""
+    wanted = keywords(question)
+    if not wanted or not (_ASKS_OF_ME.match(question) and _AFFIRMS.match(text)):
+        return True
+    return any(2 * len(wanted & _own_words(graph[node])) > len(wanted) for node in notes.labels.values())
+
+
+def settles(question: str, notes: Notes, graph: PersonaGraph) -> bool:
+    """Whether a State tells, in the words of "Do I ...?", that it is so or not: what the probe makes of "no longer" is unsure."""
+    wanted = keywords(question)
+    states = (node.text for node in map(graph.__getitem__, notes.labels.values()) if node.kind is Kind.STATE)
+    told = (keywords(DENIAL.sub(" ", text.removeprefix("User"))) for text in states)
+    return _ASKS_OF_ME.match(question) is not None and any(len(words) > 1 and words <= wanted for words in told)
+
+
+def _own_words(node: Node) -> frozenset[str]:
+    """The words of a note on the user; of others those in clauses that may be about the user."""
+    if node.kind in (Kind.STATE, Kind.TRAIT):
+        return node.keywords
+    return frozenset(word for clause, is_own in clauses(node.text) if is_own for word in keywords(clause))
 
 
 def cited_nodes(text: str, question: str, notes: Notes, graph: PersonaGraph) -> list[NodeId]:

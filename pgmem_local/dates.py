@@ -20,6 +20,7 @@ class Grain(str, Enum):
     """How exactly a date is known; the day beside it is where that time begins."""
 
     DAY = "day"
+    WEEKEND = "weekend"
     WEEK = "week"
     MONTH = "month"
     YEAR = "year"
@@ -49,8 +50,8 @@ class Dated:
 
 def written(day: date, grain: Grain) -> str:
     """A date as a reader sees it, no more exact than it is known."""
-    if grain is Grain.WEEK:
-        return f"week of {day}"
+    if grain in (Grain.WEEK, Grain.WEEKEND):
+        return f"{grain.value} of {day}"
     if grain is Grain.MONTH:
         return f"{_MONTHS[day.month - 1].capitalize()} {day.year}"
     return str(day.year) if grain is Grain.YEAR else str(day)
@@ -73,10 +74,10 @@ def find_dates(text: str, said: Moment | None) -> list[Dated]:
     return found
 
 
-def with_dates(text: str, said: Moment | None) -> str:
-    """The text with each relative date spelled out behind its words: yesterday (2025-12-29)."""
+def with_dates(text: str, said: Moment | None, today: bool = True) -> str:
+    """The text with each relative date spelled out behind its words: yesterday (2025-12-29). today: also the day of the text itself."""
     for dated in reversed(find_dates(text, said)):
-        if dated.relative:
+        if dated.relative and (today or said is None or dated.day != said.day):
             text = f"{text[: dated.end]} ({dated}){text[dated.end :]}"
     return text
 
@@ -96,6 +97,7 @@ _MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
+_PART_OF_DAY = r"(?:morning|afternoon|evening|night)"
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join((*_NUMBERS, *_VAGUE))})"
 _UNIT = r"(?P<unit>day|week|month|year)s?"
 _BIRTHDAY = re.compile(r"\b(birthday|born|name day|anniversary)\b", re.IGNORECASE)
@@ -204,6 +206,8 @@ def _this_unit(match: re.Match[str], setting: _Setting) -> _Meaning:
     unit, today = match["unit"].lower(), setting.today
     if unit == "week":
         return today + timedelta(days=7 * step - today.weekday()), Grain.WEEK, None
+    if unit == "weekend":
+        return today + timedelta(days=7 * step - today.weekday() + _WEEKDAYS.index("saturday")), Grain.WEEKEND, None
     if unit == "month":
         return _month_away(today, step), Grain.MONTH, None
     return date(today.year + step, 1, 1), Grain.YEAR, None
@@ -212,7 +216,7 @@ def _this_unit(match: re.Match[str], setting: _Setting) -> _Meaning:
 def _weekday(match: re.Match[str], setting: _Setting) -> _Meaning | None:
     """The coming Friday, or the one before where the sentence tells of what is over; "every Friday" is no date."""
     which = (match["which"] or "").lower()
-    if which in ("every", "each", "most"):
+    if which in ("every", "each", "most", "other"):
         return None
     ahead = (_WEEKDAYS.index(match["weekday"].lower()) - setting.today.weekday()) % 7
     coming, before = setting.today + timedelta(days=ahead or 7), setting.today - timedelta(days=(-ahead) % 7 or 7)
@@ -258,7 +262,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Rule, bool], ...] = (
     (_pattern("|".join(_NEAR_DAYS).join(("(?:", ")"))), _near_day, False),
     (_pattern(rf"{_COUNT} {_UNIT} ago"), _ago, False),
     (_pattern(rf"in {_COUNT} {_UNIT}(?: time)?"), _ahead, False),
-    (_pattern(r"(?P<which>last|this|next) (?P<unit>week|month|year)"), _this_unit, False),
-    (_pattern(rf"(?:(?P<which>last|this|next|every|each|most|on) )?{_WEEKDAY}(?!s)"), _weekday, False),
+    (_pattern(r"(?P<which>last|this|next) (?P<unit>weekend|week|month|year)"), _this_unit, False),
+    (_pattern(rf"(?:(?P<which>last|this|next|every|each|most|other|on) )?{_WEEKDAY}(?!s| {_PART_OF_DAY}s)"), _weekday, False),
 )
 """Pattern, rule, and whether the words alone make a whole date."""

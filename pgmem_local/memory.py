@@ -443,7 +443,7 @@ class PersonaMemory:
             self.refresh()
             query = ask_query(question, self.embedder, self.graph.newest)
             found = retrieve(self.graph, self.vectors, query, self.settings.retrieval)
-            return replace(found, company=find_company(self._sources(), query, self.settings.joined)) if len(self.people) else found
+            return replace(found, company=find_company(self._sources(), query, self.settings.joined))
 
     def _sources(self) -> Sources:
         return Sources(self.graph, self.people, self.vectors, self.people_vectors(), self.embedder.embed, self._passages)
@@ -454,13 +454,13 @@ class PersonaMemory:
         return Notes(serialised.text, serialised.labels)
 
     def joined_notes(self, retrieval: Retrieval, tokens: int) -> Notes:
-        """Persona, people and exchanges as they were in one context, within a budget; the persona alone where nobody else is known."""
-        if not retrieval.company:
-            return self.notes(retrieval.evidence, tokens)
+        """Persona, people and exchanges as they were in one context, within a budget. What held
+        before is left out where a question asks for what holds now: a small model takes it for the answer."""
         with self._lock:
             settings, count = self.settings.joined, self.model.count
             sources = self._sources()
-            serialised = write_joined(sources, retrieval.evidence, retrieval.company, tokens, count, settings)
+            evidence = replace(retrieval.evidence, changed=()) if retrieval.query.now else retrieval.evidence
+            serialised = write_joined(sources, evidence, retrieval.company, tokens, count, settings)
             about = about_those_asked(sources, retrieval.query.text, retrieval.company, serialised.labels.values())
             return Notes(serialised.text, serialised.labels, about)
 

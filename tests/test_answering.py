@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pgmem_local.answering import MOST_CITED, UNKNOWN, Answer, Notes, answer, cite, quote, rests_on
+from pgmem_local.answering import MOST_CITED, UNKNOWN, Answer, Notes, answer, cite, quote, rests_on, unlabelled
 from pgmem_local.graph.nodes import Context, NodeId
 from pgmem_local.prompts import load
 from pgmem_local.retrieval.serialise import serialise
@@ -84,6 +84,25 @@ class TestNothingKnown:
             notes = replace(known.notes, about=about)
             given = answer(writes("You drink tea [1]."), known.graph, "What does Imani drink?", notes, AnswerSettings())
             assert given.known is holds
+
+    def test_yes_must_stand_in_words_about_the_user(self, known: Known) -> None:
+        priya = known.sketch.context("A gift for Priya? She is allergic to nuts.")
+        mine = known.sketch.context("I am allergic to wasps.")
+        notes = Notes("[1] She is allergic to nuts. [2] I am allergic to wasps.", {1: priya, 2: mine})
+        asked = {"Am I allergic to nuts?": False, "Am I allergic to wasps?": True, "Is Priya allergic to nuts?": True}
+        for question, holds in asked.items():
+            given = answer(writes("Yes, allergic [1]."), known.sketch.graph, question, notes, AnswerSettings())
+            assert given.known is holds, question
+
+    def test_state_in_the_words_of_the_question_settles_it_whatever_the_probe_says(self, known: Known) -> None:
+        coffee = known.sketch.state("User no longer drinks coffee.")
+        notes = Notes("[1] User no longer drinks coffee.", {1: coffee})
+        for question, holds in {"Do I drink coffee at the moment?": True, "Do I drink rum?": False, "What do I drink?": False}.items():
+            given = answer(writes("No [1].", holds=" No"), known.sketch.graph, question, notes, AnswerSettings())
+            assert given.known is holds, question
+
+    def test_labels_go_with_what_joins_them(self) -> None:
+        assert unlabelled("Czech [1], Italian [2, 3] and more [4], [5] and [6].") == "Czech, Italian and more."
 
     @pytest.mark.parametrize("written", ["I do not know, the notes do not mention it.", "I don't know.", "I don’t know [1].", "", " \n"])
     def test_model_that_declines_or_says_nothing_is_no_answer(self, known: Known, written: str) -> None:

@@ -45,7 +45,7 @@ HELD_BY: dict[str, tuple[str, ...]] = {
     "D1-04": (
         "test_people_in_memory.py::test_case_third_persons_and_reported_speech",
         "test_people_in_memory.py::test_case_person_only_asked_about_gets_no_facts",
-        "construction/test_subject.py::test_what_is_said_of_somebody_else_is_no_fact_about_the_user",
+        "test_subject.py::test_what_is_said_of_somebody_else_is_no_fact_about_the_user",
     ),
     "D1-05": (
         "construction/test_judge.py::test_notes_with_no_word_and_no_domain_in_common_must_be_surer_to_replace_each_other",

@@ -83,6 +83,9 @@ def test_turn_of_the_year_and_the_writers_clock_count() -> None:
 def test_relative_words_get_their_date_behind_them_and_stay() -> None:
     assert with_dates("Yesterday I bought a tent.", TUESDAY) == "Yesterday (2025-12-29) I bought a tent."
     assert with_dates("On 4 May 2019 we met.", TUESDAY) == "On 4 May 2019 we met."
+    assert with_dates("Bought today, seen yesterday.", TUESDAY, today=False) == "Bought today, seen yesterday (2025-12-29)."
+    assert with_dates("We moved last weekend.", TUESDAY) == "We moved last weekend (weekend of 2025-12-27)."
+    assert with_dates("Wednesday evenings, every other Friday.", TUESDAY) == "Wednesday evenings, every other Friday."
     assert with_dates("Yesterday I bought a tent.", None) == "Yesterday I bought a tent."
 
 

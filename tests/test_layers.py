@@ -14,7 +14,7 @@ PACKAGE = Path(pgmem_local.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS = {
-    "conversation": 0, "dates": 0, "settings": 0, "errors": 0, "words": 0, "sentences": 0,
+    "conversation": 0, "dates": 0, "settings": 0, "errors": 0, "words": 0, "sentences": 0, "subject": 0, "denial": 0,
     "graph": 1,
     "ports": 2, "prompts": 2, "lesson": 2, "erasure": 2, "contents": 2,
     "construction": 3, "retrieval": 3, "answering": 3, "conversing": 3, "profiles": 3, "store": 3, "runtime": 3, "ingest": 3, "portable": 3,

@@ -176,11 +176,11 @@ def label_of(notes: str, text: str) -> str:
     return line[1 : line.index("]")]
 
 
-def test_where_nobody_is_known_the_context_is_the_persona_alone(tmp_path: Path) -> None:
+def test_where_nobody_is_known_the_exchanges_come_beside_the_persona(tmp_path: Path) -> None:
     with learned(tmp_path, enabled=False) as memory:
-        found = memory.recall("What do I drink?")
-        assert not found.company
-        assert memory.joined_notes(found, 300) == memory.notes(found.evidence, 300)
+        found = memory.recall("Does Jonas hate football?")
+        assert not found.company.paths
+        assert "My friend Jonas says he hates football" in memory.joined_notes(found, 300).text
 
 
 def test_forgotten_exchange_is_in_no_chain_and_no_note(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ OURS = "pgmem"
 JOINED = "joined"
 """What a user gets: ours with people and exchanges beside the persona."""
 PAPER = "pgmem-paper"
-OUR_CODE = ("construction", "profiles", "prompts")
+OUR_CODE = ("construction", "profiles", "prompts", "dates.py", "denial.py", "sentences.py", "subject.py", "words.py")
 SERVING_PROMPTS = frozenset(f"prompts/{task}.md" for task in ("answer", "advice", "chat", "option_check", "option_letter"))
 """Words for answering: what is learned does not depend on them."""
 PAPER_CODE = (*OUR_CODE, "bench/paper.py", "bench/json_judge.py", "bench/prompts")

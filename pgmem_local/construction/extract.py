@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.pieces import cut, halves, length
 from pgmem_local.construction.reveal import REVEALS, Glance, Spoken, glance, label_notes
-from pgmem_local.construction.subject import clauses, told_of_others_only
+from pgmem_local.dates import Grain, find_dates, with_dates
+from pgmem_local.denial import denies
 from pgmem_local.errors import ModelOutputInvalid, PromptTooLong
 from pgmem_local.graph.nodes import Context, Node, Polarity, RecallPriority
 from pgmem_local.ports import ChatModel, Completion, Head, Prompt
 from pgmem_local.prompts import load, one_line
 from pgmem_local.sentences import sentences
 from pgmem_local.settings import ConstructionSettings
+from pgmem_local.subject import clauses, told_of_others_only
 from pgmem_local.words import keywords
 
 SUPPORTED_SHARE = 0.34
@@ -47,6 +49,7 @@ YES_NO = (" Yes", " No")
 
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")
 _NOTE_END = re.compile(r"(?<=[.!?。])\s+")
+_POSSESSIVE = re.compile(r"(?<=^User) ['’]s\b")
 _NOTHING = re.compile(r"^\W*(none|nothing|no trait|n/a)\b", re.IGNORECASE)
 
 
@@ -111,11 +114,12 @@ class _Noted:
 
 @dataclass(frozen=True)
 class StateDraft:
-    """A State before it has an id, an embedding and relations."""
+    """A State before it has an id, an embedding and relations. dated: its text with relative dates spelled out, as it is kept."""
 
     text: str
     priority: RecallPriority
     polarity: Polarity
+    dated: str
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,8 @@ def extract_states(
     by_context: dict[str, list[StateDraft]] = {}
     kept = _said_once(noted)
     for one, (polarity, priority) in zip(kept, _labels(model, annotator, kept), strict=True):
-        by_context.setdefault(one.utterance.reading.context.id, []).append(StateDraft(one.note, priority, polarity))
+        draft = StateDraft(one.note, priority, polarity, with_day(one.note, one.utterance))
+        by_context.setdefault(one.utterance.reading.context.id, []).append(draft)
     return [by_context.get(reading.context.id, []) for reading in readings]
 
 
@@ -163,6 +168,21 @@ def utterances(reading: Reading, words: int) -> list[Utterance]:
         else:
             pieces.append(sentence)
     return [Utterance(piece, reading, previous) for piece, previous in zip(pieces, ["", *pieces], strict=False)]
+
+
+def with_day(note: str, utterance: Utterance) -> str:
+    """A note with its relative dates spelled out; where it left out the one day that its clause names, that comes behind it. The day
+    of the turn itself is the note's own."""
+    said = utterance.reading.context.moment
+    spelled = with_dates(note, said, today=False)
+    if spelled != note or said is None:
+        return spelled
+    words = keywords(note.removeprefix("User"))
+    clause = max((text for text, _ in clauses(utterance.text)), key=lambda text: len(words & keywords(text)), default="")
+    named = [one for one in find_dates(clause, said) if one.relative and one.day != said.day]
+    if len(named) != 1 or named[0].grain is not Grain.DAY or not words & keywords(clause):
+        return note
+    return f"{note.rstrip('.')} ({named[0].words}, {named[0]})."
 
 
 def log_odds(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -186,10 +206,10 @@ def _write_notes(model: ChatModel, spoken: Sequence[Utterance], limit: int) -> l
 
 def notes_in(completion: Completion) -> list[str]:
     """Sentences about the user, the first of which the prompt began; one that the limit cut off only where it is alone."""
-    sentences = _NOTE_END.split(f"User {one_line(completion.text)}")
+    sentences = _NOTE_END.split(_POSSESSIVE.sub("'s", f"User {one_line(completion.text)}"))
     if not completion.finished and len(sentences) > 1:
         del sentences[-1]
-    return [one for one in sentences[:MOST_NOTES] if one.startswith("User ") and keywords(one.removeprefix("User"))]
+    return [one for one in sentences[:MOST_NOTES] if one.startswith(("User ", "User's ")) and keywords(one.removeprefix("User"))]
 
 
 def _said_once(noted: Sequence[_Noted]) -> list[_Noted]:
@@ -223,10 +243,16 @@ def is_supported(note: str, utterance: Utterance) -> bool:
     head = load("state_note").head
     if not claimed or any(word.isdigit() for word in claimed - said) or borrows_a_name(note, head, said):
         return False
-    if told_of_others_only(note, utterance.text):
+    if told_of_others_only(note, utterance.text) or (denies(note) and _only_asks(utterance.text)):
         return False
     copied = note in head.instructions
     return len(claimed & said) / len(claimed) >= (1.0 if copied else SUPPORTED_SHARE)
+
+
+def _only_asks(text: str) -> bool:
+    """Whether a text is nothing but questions without a denial of their own: "What do you know about me?" does not say "nothing"."""
+    asked = sentences(text)
+    return all(one.endswith(("?", "？")) for one in asked) and not denies(text)
 
 
 def borrows_a_name(text: str, head: Head, said: frozenset[str]) -> bool:

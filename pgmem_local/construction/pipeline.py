@@ -24,13 +24,14 @@ from pgmem_local.construction.pair import (
     local_trait_pairs,
     unique,
 )
+from pgmem_local.denial import denies
 from pgmem_local.graph.edges import Judgement, Relation, SourceEdge
-from pgmem_local.graph.nodes import Context, Episode, Kind, Node, NodeId, State, Trait
+from pgmem_local.graph.nodes import Context, Episode, Kind, Node, NodeId, Polarity, State, Trait
 from pgmem_local.lesson import Lesson
 from pgmem_local.ports import Vectors
 
 SAME_COSINE = 0.93
-"""Two States of one polarity and the same words this close are one State said twice."""
+"""Two States this close, of the same words and neither of them a denial, or both, are one State said twice."""
 
 
 def learn_contexts(desk: Desk, readings: Sequence[Reading]) -> list[Lesson]:
@@ -93,7 +94,7 @@ def _take_state(window: _Window, draft: StateDraft, note: Annotation) -> None:
     desk, near, made = window.desk, window.near, window.made[-1]
     context = made.context
     state = State(
-        desk.new_id(Kind.STATE), draft.text, context.moment, note.keywords, note.domains, note.scope, draft.priority, draft.polarity
+        desk.new_id(Kind.STATE), draft.dated, context.moment, note.keywords, note.domains, note.scope, draft.priority, draft.polarity
     )
     near.add(state, note.vector, [context.id])
     known = window.known(state)
@@ -110,8 +111,15 @@ def _take_state(window: _Window, draft: StateDraft, note: Annotation) -> None:
 
 
 def _says_the_same(near: Neighbourhood, state: State, other: State) -> bool:
+    """The model's polarity wavers between neutral and positive for one and the same note, so only a negative one tells two apart."""
+    if state.text.casefold() == other.text.casefold():
+        return True
     alike = float(near.vector(state.id) @ near.vector(other.id)) >= SAME_COSINE
-    return alike and other.polarity is state.polarity and other.keywords == state.keywords
+    return alike and other.keywords == state.keywords and denies(other.text) == denies(state.text) and _of_one_side(state, other)
+
+
+def _of_one_side(state: State, other: State) -> bool:
+    return (state.polarity is Polarity.NEGATIVE) == (other.polarity is Polarity.NEGATIVE)
 
 
 def close_chunk(desk: Desk, chunk: int, contexts: Sequence[Context]) -> Lesson:

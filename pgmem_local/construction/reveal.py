@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from pgmem_local.construction.annotate import Annotator
 from pgmem_local.construction.logistic import shipped_head
-from pgmem_local.construction.subject import clauses
 from pgmem_local.graph.nodes import Polarity, RecallPriority
 from pgmem_local.ports import ChatModel
 from pgmem_local.prompts import load
+from pgmem_local.subject import clauses
 
 QUESTIONS = ("reveals", "about", "polarity", "priority")
 OPTIONS = (" Yes", " No", " writer", " other", " nobody", " positive", " negative", " neutral", " high", " low")

@@ -6,12 +6,12 @@ like it, none is asked either. Whatever a statement is at odds with was true bef
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from pgmem_local.construction.annotate import Annotation
 from pgmem_local.construction.judge import Verdict, is_hopeless, judge_pairs
 from pgmem_local.construction.pair import Neighbourhood, Pair, closest, unique
+from pgmem_local.denial import DENIAL, denies
 from pgmem_local.errors import ChangeRefused
 from pgmem_local.graph.edges import Judgement, Relation
 from pgmem_local.graph.nodes import Context, Kind, Node, NodeId, Polarity, RecallPriority, State
@@ -22,14 +22,11 @@ from pgmem_local.words import keywords
 
 OWNER = "owner"
 """The judge of what the owner decided, and of what follows from it."""
-_DENIAL = re.compile(
-    r"\b(?:not|never|cannot|without|stopped|quit|no longer|gave up|given up|hates?|dislikes?)\b|n['’]t\b", re.IGNORECASE
-)
 
 
 def statement(identifier: NodeId, context: Context, note: Annotation) -> State:
     """The State in the owner's words. It stays in view like any of high priority."""
-    polarity = Polarity.NEGATIVE if _DENIAL.search(context.text) else Polarity.NEUTRAL
+    polarity = Polarity.NEGATIVE if denies(context.text) else Polarity.NEUTRAL
     return State(
         identifier,
         context.text,
@@ -106,7 +103,7 @@ def _other(pair: Pair, state: State) -> Node:
 
 
 def _subject(state: State) -> frozenset[str]:
-    return keywords(_DENIAL.sub(" ", state.text.removeprefix("User ")))
+    return keywords(DENIAL.sub(" ", state.text.removeprefix("User ")))
 
 
 def _same_words(one: str, other: str) -> bool:

@@ -20,7 +20,7 @@ from pgmem_local.retrieval.asked import read_question
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.hops import Path, find_paths
 from pgmem_local.retrieval.kind import QuestionKind, kind_of_question
-from pgmem_local.retrieval.passages import Passage, Passages
+from pgmem_local.retrieval.passages import Passage, Passages, ended, is_pasted
 from pgmem_local.retrieval.people import best_facts
 from pgmem_local.retrieval.query import Query
 from pgmem_local.retrieval.sections import (
@@ -86,9 +86,8 @@ class Company:
 
 
 def find_company(sources: Sources, query: Query, settings: JoinedSettings) -> Company:
-    """The chains, facts and exchanges for a question; nothing where the memory knows nobody."""
-    if not len(sources.people):
-        return Company()
+    """The chains, facts and exchanges for a question. What the user has pasted says nothing of the user, and gives no advice; what holds
+    no longer is no answer to what is."""
     people = sources.people
     told = Told(sources.graph, people, sources.vectors, sources.search, sources.embed, sources.passages)
     kind = kind_of_question(query.text, people)
@@ -98,6 +97,10 @@ def find_company(sources: Sources, query: Query, settings: JoinedSettings) -> Co
     near = _in_turn([told.near(one, settings.exchanges, query.period) for one in searches])
     along = _along(paths, told, query)
     passages = dict.fromkeys([*chain.from_iterable(along.values()), *near])
+    if kind in (QuestionKind.ME, QuestionKind.ADVICE):
+        passages = {one: None for one in passages if not is_pasted(one, sources.graph)}
+    if query.now:
+        passages = {one: None for one in passages if ended(one, sources.graph) is None}
     return Company(kind, paths, _facts_of(paths, sources, query, settings), tuple(passages), along)
 
 
@@ -207,7 +210,7 @@ def _chain(path: Path, company: Company, graph: PersonaGraph) -> list[Line]:
 
 def _statement_line(statement: Statement, company: Company, graph: PersonaGraph) -> Line:
     source = statement.sources[0]
-    return fact_line(statement.fact) if statement.fact else passages_line(graph[source], company.along[source])
+    return fact_line(statement.fact) if statement.fact else passages_line(graph, source, company.along[source])
 
 
 def _fresh(lines: Iterable[Line], seen: set[str]) -> tuple[Line, ...]:
@@ -237,13 +240,13 @@ def _said(passages: Sequence[Passage], graph: PersonaGraph, budget: int, count: 
     left = budget - count(SAID) - LABEL_TOKENS
     kept: list[Passage] = []
     for one in passages:
-        size = count(passages_line(graph[one.context], [one]).text) + LABEL_TOKENS
+        size = count(passages_line(graph, one.context, [one]).text) + LABEL_TOKENS
         if size <= left:
             kept.append(one)
             left -= size
     kept.sort(key=lambda one: _when(graph[one.context]))
     grouped = groupby(kept, key=lambda one: one.context)
-    return Section(SAID, tuple(passages_line(graph[context], list(group)) for context, group in grouped))
+    return Section(SAID, tuple(passages_line(graph, context, list(group)) for context, group in grouped))
 
 
 def _when(node: Node) -> tuple[float, NodeId]:

@@ -7,11 +7,14 @@ the two nearest entries whole after the best passage of five, and less of the pe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import islice
 
-from pgmem_local.graph.nodes import Context, NodeId
+from pgmem_local.dates import with_dates
+from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import Vectors
 from pgmem_local.sentences import sentences
@@ -25,8 +28,14 @@ WITH_NEIGHBOURS = 2
 """Of so many passages the one after and the one before come as well: what is told often goes on in the next sentence."""
 MOST = 400
 """Passages compared with one text; of long entries fewer are looked into than of short ones, since to embed them takes a second here."""
+TOLD_BY = 0.6
+"""Share of a State's words from which a passage is taken to be what it was made from."""
 LEAST = 0.5
 """Share of the worth of the best passage below which one is left out."""
+
+
+_QUOTATION = re.compile(r"(?<!\w)[\"“„«](?=\S)(?P<words>[^\"“”„«»]+)(?<=\S)[\"”“»](?!\w)")
+_QUOTED_LINE = re.compile(r"^\s*>\s*(?P<words>.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,36 @@ def passages_of(graph: PersonaGraph, context: NodeId) -> list[Passage]:
     node = graph[context]
     said = sentences(node.text) if isinstance(node, Context) else []
     return [Passage(context, place, text) for place, text in enumerate(_joined(said or [node.text]))]
+
+
+def as_read(passage: Passage, graph: PersonaGraph) -> str:
+    """A passage as a model reads it: relative dates spelled out, and until when it held, where another State took the place of the one
+    that was made from it."""
+    text, until = with_dates(passage.text, graph[passage.context].moment, today=False), ended(passage, graph)
+    return f"{text} (until {until})" if until else text
+
+
+def ended(passage: Passage, graph: PersonaGraph) -> date | None:
+    """Until when held what a passage tells: the States made from it, all of which another took the place of. None where one holds."""
+    told = [_ended(state, graph) for state in graph.derived(passage.context) if _tells(passage, graph[state])]
+    return max((day for day in told if day), default=None) if all(told) else None
+
+
+def _tells(passage: Passage, node: Node) -> bool:
+    return node.kind is Kind.STATE and len(node.keywords & keywords(passage.text)) >= TOLD_BY * len(node.keywords)
+
+
+def _ended(state: NodeId, graph: PersonaGraph) -> date | None:
+    days = [newer.moment.day for newer in map(graph.__getitem__, graph.replaced_by(state)) if newer.moment]
+    return min(days, default=None)
+
+
+def is_pasted(passage: Passage, graph: PersonaGraph) -> bool:
+    """Whether a passage holds what somebody else wrote and the user put in: a quotation of several sentences, or quoted lines."""
+    text = graph[passage.context].text
+    blocks = [block for block in (sentences(match["words"]) for match in _QUOTATION.finditer(text)) if len(block) > 1]
+    lines = [[line] for match in _QUOTED_LINE.finditer(text) for line in sentences(match["words"])]
+    return any(sentence.rstrip("\"”» ") in passage.text for block in (*blocks, *lines) for sentence in block)
 
 
 def _joined(said: Iterable[str]) -> list[str]:

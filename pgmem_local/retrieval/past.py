@@ -29,7 +29,7 @@ _PAST_ANYWAY = _words(
     "used to", r"did(?:n['’]t| not)? (?:I|we|he|she|it|they|you) use to",
     r"back (?:then|when|in)", r"in those days", r"at that time", r"in the past", r"formerly", r"former", r"previously", r"previous",
     r"originally", r"initially", r"no longer", r"(?:not|never|\w+n['’]t)\b.*\bany ?more", r"ago",
-    rf"last (?:year|month|week|{_SEASON})",
+    rf"last (?:year|month|week(?:end)?|{_SEASON})",
     "früher", "damals", "ehemals", "seinerzeit", "autrefois", "jadis", "auparavant", "à l['’]époque", "antiguamente", "antaño",
     "solía", "en aquel entonces", "un tempo", "all['’]epoca", "antigamente", "naquela época", "vroeger", "destijds",
 )  # fmt: skip
@@ -94,6 +94,11 @@ def asks_about_past(question: str, newest: Moment | None) -> bool:
     return newest is not None and any(day < newest.day for day in _last_days(question, newest, told))
 
 
+def asks_about_now(question: str, newest: Moment | None) -> bool:
+    """Whether a question asks for what is: it is not about the past, and no verb of it is."""
+    return not asks_about_past(question, newest) and not _PAST_VERB.search(question)
+
+
 def _last_days(question: str, newest: Moment, told: bool) -> Iterator[date]:
     """The last day of each time that a question names and that may be over; months and days of the week only where a verb tells."""
     for dated in find_dates(question, newest):
@@ -107,7 +112,7 @@ def _last_days(question: str, newest: Moment, told: bool) -> Iterator[date]:
 
 
 def _last_day(dated: Dated) -> date:
-    days = {Grain.DAY: 0, Grain.WEEK: 6, Grain.MONTH: 30, Grain.YEAR: 365}
+    days = {Grain.DAY: 0, Grain.WEEKEND: 1, Grain.WEEK: 6, Grain.MONTH: 30, Grain.YEAR: 365}
     return min(dated.day, date.max - timedelta(days=366)) + timedelta(days=days[dated.grain])
 
 

@@ -9,22 +9,25 @@ from dataclasses import dataclass, field
 
 from pgmem_local.conversation import Moment
 from pgmem_local.ports import Embedder, Vectors
-from pgmem_local.retrieval.past import Period, asks_about_past, period_asked_about
+from pgmem_local.retrieval.past import Period, asks_about_now, asks_about_past, period_asked_about
 from pgmem_local.words import keywords
 
 
 @dataclass(frozen=True)
 class Query:
-    """A question. `vector` has unit length and shape (dimension,)."""
+    """A question. `vector` has unit length and shape (dimension,). past, now: whether it asks for what was, or for what is; many a
+    question, such as why, asks for neither alone."""
 
     text: str
     vector: Vectors = field(compare=False, repr=False)
     keywords: frozenset[str]
     past: bool = False
     period: Period | None = None
+    now: bool = False
 
 
 def ask_query(text: str, embedder: Embedder, newest: Moment | None = None) -> Query:
     """Embed a question and take its keywords; no model is asked. newest: the memory's newest moment, as far as the past reaches."""
     period = period_asked_about(text, newest)
-    return Query(text, embedder.embed([text])[0], keywords(text), asks_about_past(text, newest), period)
+    past, now = asks_about_past(text, newest), asks_about_now(text, newest)
+    return Query(text, embedder.embed([text])[0], keywords(text), past, period, now)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pgmem_local.conversation import Moment
-from pgmem_local.graph.nodes import Context, Node, NodeId
+from pgmem_local.graph.nodes import Context, NodeId
 from pgmem_local.graph.people import Fact, Profile, Sentence
 from pgmem_local.graph.persona_graph import PersonaGraph
-from pgmem_local.retrieval.passages import Passage
-from pgmem_local.retrieval.serialise import Serialised, day, on_one_line
+from pgmem_local.retrieval.passages import Passage, as_read
+from pgmem_local.retrieval.serialise import Serialised, day, day_told, on_one_line
 
 LABEL_TOKENS = 5
 """What a label and a line end add to a line."""
@@ -34,7 +33,7 @@ class Section:
 
 
 def fact_line(fact: Fact) -> Line:
-    return Line(f"{_day(fact.said)}: {on_one_line(fact.text)}", fact.sources[0])
+    return Line(f"{day_told(fact.text, fact.said)}: {on_one_line(fact.text)}", fact.sources[0])
 
 
 def sentence_line(sentence: Sentence, graph: PersonaGraph) -> Line:
@@ -42,14 +41,16 @@ def sentence_line(sentence: Sentence, graph: PersonaGraph) -> Line:
     return Line(f"{day(graph[sentence.sources[0]])}: {on_one_line(sentence.text)}", sentence.sources[0])
 
 
-def passages_line(node: Node, passages: Sequence[Passage]) -> Line:
+def passages_line(graph: PersonaGraph, context: NodeId, passages: Sequence[Passage]) -> Line:
     """Passages of one exchange in the order said, with a mark where some are left out between them."""
+    node = graph[context]
     said = sorted(passages, key=lambda one: one.place)
-    text = said[0].text
+    text = as_read(said[0], graph)
     for before, one in pairwise(said):
-        text = f"{text}{' ' if one.place == before.place + 1 else ' … '}{one.text}"
+        text = f"{text}{' ' if one.place == before.place + 1 else ' … '}{as_read(one, graph)}"
     author = f"{node.author}: " if isinstance(node, Context) and node.author else ""
-    return Line(f"{day(node)}: {on_one_line(author + text)}", node.id)
+    when = day_told(text, node.moment) if len(said) == 1 else day(node)
+    return Line(f"{when}: {on_one_line(author + text)}", node.id)
 
 
 def profile_lines(profile: Profile, graph: PersonaGraph) -> list[Line]:
@@ -88,7 +89,3 @@ def _fitting(section: Section, budget: int, count: Callable[[str], int]) -> tupl
             kept.append(line)
             left -= size
     return kept, left if kept else budget
-
-
-def _day(moment: Moment | None) -> str:
-    return moment.day.isoformat() if moment else "undated"

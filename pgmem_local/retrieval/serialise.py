@@ -8,13 +8,16 @@ the question.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pgmem_local.conversation import Moment
 from pgmem_local.graph.nodes import Context, Node, NodeId
 from pgmem_local.retrieval.assemble import ChallengedTrait, ChangedState, Evidence, Ranked
 from pgmem_local.retrieval.seed import precedence
+from pgmem_local.sentences import sentences
 
 _NOW = "Now:"
 _EARLIER = "Earlier, since changed:"
@@ -24,6 +27,7 @@ _HAPPENED = "What happened:"
 
 _REFERENCES_SHOWN = 3
 _ROUND = str.maketrans("[]［］⁅⁆〚〛【】", "()()()()()")
+_SPELLED = re.compile(r"\((?:[^()]*, )?(?P<day>\d{4}-\d\d-\d\d)\)")
 _INVISIBLE = frozenset({"Cc", "Cs"})
 """Control characters and halves of surrogate pairs. Format characters stay: scripts and emoji need their joiners."""
 
@@ -64,7 +68,7 @@ def _strength(entry: Ranked) -> tuple[bool, float, float, float, NodeId]:
 def _lines(evidence: Evidence) -> list[_Line]:
     """All lines in reading order: what holds comes before what no longer does."""
     return [
-        *(_Line(_NOW, entry, day(entry.node)) for entry in evidence.states),
+        *(_Line(_NOW, entry, day_told(entry.node.text, entry.node.moment)) for entry in evidence.states),
         *(_Line(_LASTING, entry, day(entry.node)) for entry in evidence.traits),
         *map(_challenged_line, evidence.challenged),
         *map(_changed_line, evidence.changed),
@@ -109,7 +113,19 @@ def told(node: Node) -> str:
 
 
 def day(node: Node) -> str:
-    return node.moment.day.isoformat() if node.moment else "undated"
+    return written_day(node.moment)
+
+
+def written_day(moment: Moment | None) -> str:
+    return moment.day.isoformat() if moment else "undated"
+
+
+def day_told(text: str, said: Moment | None) -> str:
+    """The day a note is of: the one day before it was said that its one sentence spells out, else the day it was said. A small model
+    takes the day in front of a line for that of what it tells."""
+    spelled = {match["day"] for match in _SPELLED.finditer(text)}
+    said_on = written_day(said)
+    return min(spelled) if len(spelled) == 1 and len(sentences(text)) == 1 and min(spelled) < said_on else said_on
 
 
 def on_one_line(text: str) -> str:

@@ -16,6 +16,7 @@ from pgmem_local.construction.extract import (
     extract_trait,
     is_supported,
     utterances,
+    with_day,
 )
 from pgmem_local.construction.pieces import length
 from pgmem_local.construction.reveal import Glance
@@ -186,7 +187,7 @@ class TestStates:
         seen = Glance(1.0, polarity, priority)
         monkeypatch.setattr("pgmem_local.construction.extract.glance", lambda model, annotator, spoken: [seen for _ in spoken])
         ((found,),) = states(Reader({"celery": "cannot stand celery"}), reading("I can't stand celery."))
-        assert found == StateDraft("User cannot stand celery", priority, polarity)
+        assert found == StateDraft("User cannot stand celery", priority, polarity, "User cannot stand celery")
 
     def test_what_hardly_reveals_anything_is_not_written_about(self, monkeypatch: pytest.MonkeyPatch) -> None:
         seen = Glance(0.01, Polarity.NEUTRAL, RecallPriority.LOW)
@@ -234,6 +235,34 @@ class TestStates:
     def test_pasted_text_without_an_end_fits_every_prompt(self) -> None:
         model = Reader({"walked": "walked on"}, context_tokens=2048)
         assert draft(model, "and then I walked on " * 2_000) != []
+
+    @pytest.mark.parametrize(
+        ("said", "note", "kept"),
+        [
+            ("Yesterday I bought a tent.", "User bought a tent", "User bought a tent (Yesterday, 2025-12-31)."),
+            ("Two weeks ago my bike was stolen.", "User had a bike stolen two weeks ago.",
+             "User had a bike stolen two weeks ago (2025-12-18)."),
+            ("Today I bought a tent.", "User bought a tent", "User bought a tent"),
+            ("I bought a tent. Yesterday it rained.", "User bought a tent", "User bought a tent"),
+            ("Last year I bought a tent.", "User bought a tent", "User bought a tent"),
+            ("I swim on Saturdays and every other Sunday.", "User swims on Saturdays.", "User swims on Saturdays."),
+        ],
+    )  # fmt: skip
+    def test_note_is_kept_with_the_day_its_clause_names(self, said: str, note: str, kept: str) -> None:
+        (utterance,) = utterances(reading(said), 22)
+        assert with_day(note, utterance) == kept
+
+    def test_note_on_an_undated_turn_is_kept_as_it_is(self) -> None:
+        (utterance,) = utterances(Reading(context("Yesterday I bought a tent.", day=None)), 22)
+        assert with_day("User bought a tent", utterance) == "User bought a tent"
+
+    def test_question_to_the_assistant_denies_nothing(self) -> None:
+        model = Reader({"know": "knows nothing about me", "fish": "does not eat fish"})
+        assert draft(model, "What do you know about me?") == []
+        assert draft(model, "What can I cook, as I do not eat fish?") == ["User does not eat fish"]
+
+    def test_possessive_is_written_as_one_word(self) -> None:
+        assert draft(Reader({"team": "'s favourite team is Falken"}), "My favourite team is Falken.") == ["User's favourite team is Falken"]
 
     def test_support_needs_more_than_the_word_user(self) -> None:
         (utterance,) = utterances(reading("The user manual is long."), 20)

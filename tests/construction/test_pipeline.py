@@ -6,8 +6,9 @@ import pytest
 
 from pgmem_local.construction.extract import Reading
 from pgmem_local.construction.pipeline import close_chunk, consolidate, learn_contexts
+from pgmem_local.construction.reveal import Glance
 from pgmem_local.graph.edges import Relation
-from pgmem_local.graph.nodes import Context, Kind, State, Trait
+from pgmem_local.graph.nodes import Context, Kind, Polarity, RecallPriority, State, Trait
 from pgmem_local.graph.persona_graph import PersonaGraph
 from tests.builders import on_day
 from tests.construction.builders import Bench
@@ -69,6 +70,23 @@ class TestLearnContexts:
             bench.learn(learn_contexts, bench.context("I live in Graz.", day))
         assert len(bench.graph.of_kind(Kind.STATE)) == 1
         assert "judge_letters" not in model.tasks()
+
+    def test_same_note_is_one_state_whatever_polarity_was_read_of_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        bench = Bench(Reader({"Graz": GRAZ}))
+        contexts = [bench.context("My home is Graz.", 1), bench.context("I live in Graz.", 2), bench.context("Graz again.", 3)]
+        for one, polarity in zip(contexts, Polarity, strict=True):
+            seen = Glance(1.0, polarity, RecallPriority.LOW)
+            monkeypatch.setattr("pgmem_local.construction.extract.glance", lambda *_, seen=seen: [seen])
+            bench.learn(learn_contexts, one)
+        (state,) = bench.graph.of_kind(Kind.STATE)
+        assert bench.graph.sources(state.id) == [one.id for one in contexts]
+
+    def test_state_is_kept_with_its_day_and_told_again_on_another_is_the_same(self) -> None:
+        bench = Bench(Reader({"tent": "bought a tent"}))
+        bench.learn(learn_contexts, bench.context("Yesterday I bought a tent.", 1))
+        assert bench.texts(Kind.STATE) == ["User bought a tent (Yesterday, 2026-01-01)."]
+        bench.learn(learn_contexts, bench.context("I bought a tent two days ago.", 2))
+        assert len(bench.graph.of_kind(Kind.STATE)) == 1
 
     def test_affirmed_and_denied_are_two_states(self) -> None:
         model = Reader({"every": "eats meat", "not ": "does not eat meat"})

@@ -6,7 +6,7 @@ import pytest
 
 from pgmem_local.graph.nodes import RecallPriority
 from pgmem_local.graph.people import EntityId
-from pgmem_local.retrieval.joined import FACTS, SAID, Company
+from pgmem_local.retrieval.joined import FACTS, SAID
 from pgmem_local.retrieval.kind import QuestionKind, asks_for_advice, kind_of_question
 from tests.retrieval.company import Circle, words
 
@@ -100,8 +100,11 @@ def test_question_that_names_nobody_may_be_answered_from_any_line(circle: Circle
     assert circle.about("What colour is my bicycle?") is None
 
 
-def test_nobody_known_leaves_everything_as_it_was() -> None:
-    assert Circle().company("What do I like?") == Company()
+def test_exchanges_are_shown_where_nobody_is_known() -> None:
+    drawn = Circle()
+    assert not drawn.company("Which harp?")
+    drawn.sketch.context("The harp is made of pear wood.", 1)
+    assert "pear wood" in drawn.written("Which harp?").text
     assert not Circle().company("What do I like?")
 
 

@@ -120,7 +120,7 @@ def _first_person(bench: Workbench, messages: Sequence[LabelledMessage]) -> list
 
 
 def _own_words(message: LabelledMessage) -> StateDraft:
-    return StateDraft(message.message, RecallPriority.LOW, Polarity.NEGATIVE)
+    return StateDraft(message.message, RecallPriority.LOW, Polarity.NEGATIVE, message.message)
 
 
 _EXTRACTORS: dict[str, Callable[[Workbench, Sequence[LabelledMessage]], list[Drafts]]] = {

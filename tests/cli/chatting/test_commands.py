@@ -47,7 +47,7 @@ def test_why_shows_what_the_answer_rested_on_with_signs_and_validity_and_lines(r
 
 def test_why_marks_what_the_answer_has_words_in_common_with(remembered: Shell, models: Models) -> None:
     models.chat.replies["chat"] = "It is jasmine tea."
-    shown = remembered("chat", "--no-learn", stdin="What do I drink?\n/why\n").stdout
+    shown = remembered("chat", "--no-learn", stdin="What did I drink before?\n/why\n").stdout
     assert "* s2  2026-03-11" in shown
     assert "  s1  2026-03-01" in shown
 

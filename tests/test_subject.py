@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgmem_local.construction.subject import clauses, told_of_others_only
+from pgmem_local.subject import clauses, told_of_others_only
 
 
 @pytest.mark.parametrize(
