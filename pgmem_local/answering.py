@@ -150,12 +150,12 @@ def _own_words(node: Node) -> frozenset[str]:
 
 
 def cited_nodes(text: str, question: str, notes: Notes, graph: PersonaGraph) -> list[NodeId]:
-    """The nodes behind an answer: those it names that share a word with it, else those nearest to its words."""
+    """The nodes behind an answer: those it names that share a word with what it adds to the question, else those nearest to its words."""
     said = keywords(_LABEL.sub("", text))
     fresh = said - keywords(question)
     labels = [int(label) for group in _LABEL.findall(text) for label in group.split(",")]
     named = [notes.labels[label] for label in labels if label in notes.labels]
-    sound = [node for node in dict.fromkeys(named) if said & graph[node].keywords]
+    sound = [node for node in dict.fromkeys(named) if (fresh or said) & graph[node].keywords]
     if sound:
         return sound[:MOST_CITED]
     scores = {node: len((fresh or said) & graph[node].keywords) for node in notes.labels.values()}

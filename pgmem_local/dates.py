@@ -214,11 +214,14 @@ def _this_unit(match: re.Match[str], setting: _Setting) -> _Meaning:
 
 
 def _weekday(match: re.Match[str], setting: _Setting) -> _Meaning | None:
-    """The coming Friday, or the one before where the sentence tells of what is over; "every Friday" is no date."""
+    """The coming Friday, or the one before where the sentence tells of what is over; on a Friday "Friday." alone is that day, as at the
+    head of a diary's page. "Every Friday" is no date."""
     which = (match["which"] or "").lower()
     if which in ("every", "each", "most", "other"):
         return None
     ahead = (_WEEKDAYS.index(match["weekday"].lower()) - setting.today.weekday()) % 7
+    if not which and not ahead:
+        return setting.today, Grain.DAY, None
     coming, before = setting.today + timedelta(days=ahead or 7), setting.today - timedelta(days=(-ahead) % 7 or 7)
     if which == "next":
         return coming, Grain.DAY, coming + timedelta(days=7) if _same_week(coming, setting.today) else None

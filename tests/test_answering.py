@@ -101,6 +101,10 @@ class TestNothingKnown:
             given = answer(writes("No [1].", holds=" No"), known.sketch.graph, question, notes, AnswerSettings())
             assert given.known is holds, question
 
+    def test_label_of_a_note_that_only_repeats_the_question_is_not_cited(self, known: Known) -> None:
+        given = known.ask(writes("You take the train to Ghent [2]."), "What do I take instead of coffee?")
+        assert [citation.node.id for citation in given.citations] == [known.train]
+
     def test_labels_go_with_what_joins_them(self) -> None:
         assert unlabelled("Czech [1], Italian [2, 3] and more [4], [5] and [6].") == "Czech, Italian and more."
 

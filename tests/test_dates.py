@@ -100,3 +100,10 @@ def test_first_day_there_is_begins_somewhere_east_of_greenwich_too() -> None:
     never_set = Moment.of(datetime.min.replace(tzinfo=timezone.utc).astimezone(timezone(timedelta(hours=5))))
     (today,) = find_dates("I swam today.", never_set)
     assert day_moment(today.day, never_set).day == never_set.day == date.min
+
+
+def test_weekday_alone_on_that_day_is_that_day() -> None:
+    (dated,) = find_dates("Tuesday. Rain.", TUESDAY)
+    assert str(dated) == "2025-12-30"
+    (dated,) = find_dates("The doctor comes on Tuesday.", TUESDAY)
+    assert str(dated) == "2026-01-06"
