@@ -127,11 +127,13 @@ def is_about_those_asked(text: str, question: str, notes: Notes, graph: PersonaG
 
 
 def is_true_of_user(text: str, question: str, notes: Notes, graph: PersonaGraph) -> bool:
-    """Whether a yes to "Am I ...?" stands in words that may be about the user: that Priya is allergic to nuts is no yes."""
+    """Whether a yes to "Am I ...?" rests on the user: that Priya is allergic to nuts, and nothing else of nuts, is no yes."""
     wanted = keywords(question)
-    if not wanted or not (_ASKS_OF_ME.match(question) and _AFFIRMS.match(text)):
+    if not (_ASKS_OF_ME.match(question) and _AFFIRMS.match(text)):
         return True
-    return any(2 * len(wanted & _own_words(graph[node])) > len(wanted) for node in notes.labels.values())
+    told = [_own_and_others(graph[node]) for node in notes.labels.values()]
+    own, others = (any(2 * len(wanted & one[whose]) > len(wanted) for one in told) for whose in (0, 1))
+    return own or not others
 
 
 def settles(question: str, notes: Notes, graph: PersonaGraph) -> bool:
@@ -142,11 +144,13 @@ def settles(question: str, notes: Notes, graph: PersonaGraph) -> bool:
     return _ASKS_OF_ME.match(question) is not None and any(len(words) > 1 and words <= wanted for words in told)
 
 
-def _own_words(node: Node) -> frozenset[str]:
-    """The words of a note on the user; of others those in clauses that may be about the user."""
+def _own_and_others(node: Node) -> tuple[frozenset[str], frozenset[str]]:
+    """The words of a note that may be about the user, and those that are about somebody else."""
     if node.kind in (Kind.STATE, Kind.TRAIT):
-        return node.keywords
-    return frozenset(word for clause, is_own in clauses(node.text) if is_own for word in keywords(clause))
+        return node.keywords, frozenset()
+    told = [(keywords(clause), is_own) for clause, is_own in clauses(node.text)]
+    own, others = (frozenset[str]().union(*(words for words, is_own in told if is_own is whose)) for whose in (True, False))
+    return own, others
 
 
 def cited_nodes(text: str, question: str, notes: Notes, graph: PersonaGraph) -> list[NodeId]:

@@ -89,7 +89,7 @@ class TestNothingKnown:
         priya = known.sketch.context("A gift for Priya? She is allergic to nuts.")
         mine = known.sketch.context("I am allergic to wasps.")
         notes = Notes("[1] She is allergic to nuts. [2] I am allergic to wasps.", {1: priya, 2: mine})
-        asked = {"Am I allergic to nuts?": False, "Am I allergic to wasps?": True, "Is Priya allergic to nuts?": True}
+        asked = {"Am I allergic to nuts?": False, "Am I allergic to wasps?": True, "Is Priya allergic to nuts?": True, "Am I ill?": True}
         for question, holds in asked.items():
             given = answer(writes("Yes, allergic [1]."), known.sketch.graph, question, notes, AnswerSettings())
             assert given.known is holds, question

@@ -39,6 +39,7 @@ _PAST_BESIDE_A_VERB = _words(
     "before", "earlier", "until", "once", "at first", "at the time", "between", "my old", "my first",
     "when I (?:was|lived|had|worked|studied)", "as a (?:child|kid|boy|girl|teenager|student)", rf"in (?:the )?{_SEASON}",
 )  # fmt: skip
+_COMPARES = _words("still", "yet", "already", "any ?more", "longer", "since", "changes?", "again", "instead")
 _LASTS = re.compile(r"\bsince\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 """What goes on since a date is not over."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -95,8 +96,8 @@ def asks_about_past(question: str, newest: Moment | None) -> bool:
 
 
 def asks_about_now(question: str, newest: Moment | None) -> bool:
-    """Whether a question asks for what is: it is not about the past, and no verb of it is."""
-    return not asks_about_past(question, newest) and not _PAST_VERB.search(question)
+    """Whether a question asks for what is and nothing else: no verb of it is in the past, and it does not ask what has changed."""
+    return not (asks_about_past(question, newest) or _PAST_VERB.search(question) or _COMPARES.search(question))
 
 
 def _last_days(question: str, newest: Moment, told: bool) -> Iterator[date]:

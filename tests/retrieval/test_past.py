@@ -7,7 +7,7 @@ from datetime import date, datetime, timezone
 import pytest
 
 from pgmem_local.conversation import Moment
-from pgmem_local.retrieval.past import asks_about_past, period_asked_about
+from pgmem_local.retrieval.past import asks_about_now, asks_about_past, period_asked_about
 
 NEWEST = Moment(datetime(2026, 6, 15, 12, tzinfo=timezone.utc))
 
@@ -96,3 +96,20 @@ def test_period_is_that_of_the_months_or_years_named(question: str, first: date,
 def test_other_questions_name_no_period(question: str) -> None:
     assert period_asked_about(question, NEWEST) is None
     assert period_asked_about("What did I do in March?", None) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "now"),
+    [
+        ("Where do I live?", True),
+        ("Which team do I cheer for these days?", True),
+        ("Where did I live?", False),
+        ("Why did I stop running?", False),
+        ("Do I still run?", False),
+        ("What has changed?", False),
+        ("Do I drink coffee any more?", False),
+        ("Who was my boss in 2024?", False),
+    ],
+)
+def test_question_about_now_asks_for_nothing_that_was(question: str, now: bool) -> None:
+    assert asks_about_now(question, NEWEST) is now
