@@ -59,6 +59,11 @@ class Moment:
         return self.isoformat()
 
 
+def written_day(moment: Moment | None) -> str:
+    """The day as notes, tables and files name it."""
+    return moment.day.isoformat() if moment else "undated"
+
+
 @dataclass(frozen=True)
 class Turn:
     """One thing said or written. `moment` is None where the source gives no time: it is never invented.

@@ -11,6 +11,7 @@ from typing import Any
 
 from pgmem_local.bench.prompts import load
 from pgmem_local.construction.pair import Pair
+from pgmem_local.conversation import written_day
 from pgmem_local.errors import ModelOutputInvalid
 from pgmem_local.graph.edges import Relation
 from pgmem_local.graph.nodes import Kind, Node
@@ -57,8 +58,7 @@ def _listed(number: int, pair: Pair) -> str:
 
 
 def _shown(node: Node) -> str:
-    day = node.moment.day.isoformat() if node.moment else "undated"
-    return f"{node.kind.value.title()} ({day}): {one_line(node.text)}"
+    return f"{node.kind.value.title()} ({written_day(node.moment)}): {one_line(node.text)}"
 
 
 def _possible(pair: Pair, relation: Relation) -> Relation:

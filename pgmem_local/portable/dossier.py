@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from pgmem_local.conversation import Moment
+from pgmem_local.conversation import Moment, written_day
 from pgmem_local.graph.nodes import Kind, Node, NodeId
 from pgmem_local.graph.people import Entity, Fact, FactId, Sentence
 from pgmem_local.graph.timeline import Event, EventKind, timeline
@@ -48,7 +48,7 @@ class _Dossier:
         pinned, stated = node.id in self._graph.pinned, self._graph.is_stated(node.id)
         marks = [*(["pinned"] if pinned else []), *(["your words"] if stated else [])]
         told = f" ({', '.join(marks)})" if marks else ""
-        return f"- **{node.id}** {_day(node.moment)} {for_markdown(node.text)}{told}{self._rests_on([node.id])}"
+        return f"- **{node.id}** {written_day(node.moment)} {for_markdown(node.text)}{told}{self._rests_on([node.id])}"
 
     def _challenged(self) -> Iterator[str]:
         for node in self._standing(Kind.TRAIT, Standing.CHALLENGED):
@@ -59,7 +59,7 @@ class _Dossier:
 
     def _changed(self, node: Node) -> str:
         newer = [self._graph[one] for one in self._graph.replaced_by(node.id)]
-        since = "; ".join(f"since {_day(one.moment)} **{one.id}** {for_markdown(one.text)}" for one in newer)
+        since = "; ".join(f"since {written_day(one.moment)} **{one.id}** {for_markdown(one.text)}" for one in newer)
         return f"{self._note(node)}{f' → {since}' if since else ''}"
 
     def _rests_on(self, identifiers: Iterable[NodeId]) -> str:
@@ -67,7 +67,7 @@ class _Dossier:
         behind = dict.fromkeys(line for one in identifiers for line in self._graph.contexts_behind(one))
         by_day: defaultdict[str, list[str]] = defaultdict(list)
         for line in behind:
-            by_day[_day(self._graph[line].moment)].append(line)
+            by_day[written_day(self._graph[line].moment)].append(line)
         told = "; ".join(f"{' '.join(by_day[day])} of {day}" for day in sorted(by_day))
         return f" — from {told}" if told else ""
 
@@ -84,7 +84,7 @@ class _Dossier:
         if one.aliases:
             what.append(f"also called {', '.join(map(for_markdown, one.aliases))}")
         yield from ("", f"### {one.id} {for_markdown(one.name)}", "")
-        yield f"{', '.join(what)}; spoken of from {_day(one.first)} to {_day(one.last)}"
+        yield f"{', '.join(what)}; spoken of from {written_day(one.first)} to {written_day(one.last)}"
         yield ""
         yield from (self._sentence(sentence) for sentence in self._people.profile(one.id).sentences)
         yield from (self._fact(fact) for fact in self._people.facts(one.id, current=False))
@@ -95,13 +95,13 @@ class _Dossier:
     def _fact(self, fact: Fact) -> str:
         text = for_markdown(fact.text)
         replaced = f" → now **{fact.replaced_by}**" if fact.replaced_by else ""
-        when = for_markdown(fact.when) if fact.when else _day(fact.said)
+        when = for_markdown(fact.when) if fact.when else written_day(fact.said)
         return f"- **{fact.id}** {when} {'earlier: ' if replaced else ''}{text}{replaced}{self._rests_on(fact.sources)}"
 
     # timeline
 
     def _event(self, event: Event) -> str:
-        ended = f" (until {_day(event.ended)})" if event.ended else ""
+        ended = f" (until {written_day(event.ended)})" if event.ended else ""
         when = f"{for_markdown(event.when)}{' (uncertain)' if event.doubtful else ''}"
         sources = self._people.fact(FactId(event.id)).sources if event.kind is EventKind.FACT else [NodeId(event.id)]
         return f"- {when} **{event.id}** {for_markdown(event.text)}{ended}{self._rests_on(sources)}"
@@ -111,10 +111,6 @@ def _section(title: str, listed: Iterable[str]) -> Iterator[str]:
     entries = list(listed)
     if entries:
         yield from ("", f"## {title}", "", *entries)
-
-
-def _day(moment: Moment | None) -> str:
-    return moment.day.isoformat() if moment else "undated"
 
 
 def _number(count: int, noun: str) -> str:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pgmem_local.conversation import Moment
+from pgmem_local.conversation import Moment, written_day
 from pgmem_local.graph.nodes import Context, Node, NodeId
 from pgmem_local.retrieval.assemble import ChallengedTrait, ChangedState, Evidence, Ranked
 from pgmem_local.retrieval.seed import precedence
@@ -61,7 +61,7 @@ def serialise(evidence: Evidence, budget: int, count: Callable[[str], int], firs
     return Serialised()
 
 
-def _strength(entry: Ranked) -> tuple[bool, float, float, float, NodeId]:
+def _strength(entry: Ranked) -> tuple[bool, float, float, float, str, int]:
     return (not entry.pinned, -entry.phi, -entry.psi, *precedence(entry.node))
 
 
@@ -114,10 +114,6 @@ def told(node: Node) -> str:
 
 def day(node: Node) -> str:
     return written_day(node.moment)
-
-
-def written_day(moment: Moment | None) -> str:
-    return moment.day.isoformat() if moment else "undated"
 
 
 def day_told(text: str, said: Moment | None) -> str:
