@@ -37,7 +37,7 @@ SAME_COSINE = 0.93
 def learn_contexts(desk: Desk, readings: Sequence[Reading]) -> list[Lesson]:
     """What each Context teaches: its States, their source edges, and their relation to the States nearest in time."""
     drafts = extract_states(desk.model, desk.annotator, readings, desk.settings)
-    annotations = iter(desk.annotator.annotate([draft.text for group in drafts for draft in group]))
+    annotations = iter(desk.annotator.annotate([draft.dated for group in drafts for draft in group]))
     near = Neighbourhood(desk.graph, desk.vectors)
     window = _Window(desk, near, [])
     for reading, group in zip(readings, drafts, strict=True):
