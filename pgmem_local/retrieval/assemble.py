@@ -157,7 +157,7 @@ class _Ranking:
         validity = 0.0 if identifier in self._removed else evidence.freshness * support_ratio
         return validity, weight * validity + (1 - weight) * self._pool.scores[identifier].phi
 
-    def _rank(self, identifier: NodeId) -> tuple[bool, float, float, float, NodeId]:
+    def _rank(self, identifier: NodeId) -> tuple[bool, float, float, float, str, int]:
         """The order within a kind: what the owner pinned, then ψ, then φ, then the newer moment, then the id."""
         scored = self._pool.scores[identifier]
         pinned = identifier in self._graph.pinned

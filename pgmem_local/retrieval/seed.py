@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import inf
 
-from pgmem_local.graph.nodes import Kind, Node, NodeId, RecallPriority, Scope, State, kind_of
+from pgmem_local.graph.nodes import Kind, Node, NodeId, RecallPriority, Scope, State, kind_of, number_of
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import VectorSearch
 from pgmem_local.retrieval.query import Query
@@ -78,9 +78,9 @@ def score(
     return sorted(scored, key=lambda one: (-one.phi, *precedence(one.node)))
 
 
-def precedence(node: Node) -> tuple[float, NodeId]:
-    """What decides between equals: the newer moment, then the id. A node without a moment counts as oldest."""
-    return (-node.moment.utc.timestamp() if node.moment else inf), node.id
+def precedence(node: Node) -> tuple[float, str, int]:
+    """What decides between equals: the newer moment, then the id, s2 before s10. A node without a moment counts as oldest."""
+    return (-node.moment.utc.timestamp() if node.moment else inf), node.kind.value, number_of(node.id)
 
 
 def overlap(query: Query, node: Node) -> float:

@@ -61,7 +61,7 @@ def serialise(evidence: Evidence, budget: int, count: Callable[[str], int], firs
     return Serialised()
 
 
-def _strength(entry: Ranked) -> tuple[bool, float, float, float, NodeId]:
+def _strength(entry: Ranked) -> tuple[bool, float, float, float, str, int]:
     return (not entry.pinned, -entry.phi, -entry.psi, *precedence(entry.node))
 
 
