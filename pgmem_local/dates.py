@@ -87,7 +87,7 @@ def with_dates(text: str, said: Moment | None, today: bool = True) -> str:
 _MONTHS = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
 _NUMBERS = {word: n for n, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())} | {  # noqa: SIM905
     "a": 1, "an": 1, "a couple of": 2,
 }  # fmt: skip
@@ -96,7 +96,7 @@ _VAGUE = {"a few": 3, "several": 4}
 _MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS)}|sept)\.?"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
-_WEEKDAY = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
+_WEEKDAY = rf"(?P<weekday>{'|'.join(WEEKDAYS)})"
 _PART_OF_DAY = r"(?:morning|afternoon|evening|night)"
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join((*_NUMBERS, *_VAGUE))})"
 _UNIT = r"(?P<unit>day|week|month|year)s?"
@@ -172,7 +172,7 @@ def _day_of_month(match: re.Match[str], setting: _Setting) -> _Meaning | None:
 def _numbered_weekday(match: re.Match[str], setting: _Setting) -> _Meaning | None:
     """ "Friday the 31st": the nearest Friday that is a 31st."""
     near = (setting.today + timedelta(days=step * sign) for step in range(370) for sign in (1, -1))
-    wanted = (_WEEKDAYS.index(match["weekday"].lower()), int(match["day"]))
+    wanted = (WEEKDAYS.index(match["weekday"].lower()), int(match["day"]))
     return next(((day, Grain.DAY, None) for day in near if (day.weekday(), day.day) == wanted), None)
 
 
@@ -207,7 +207,7 @@ def _this_unit(match: re.Match[str], setting: _Setting) -> _Meaning:
     if unit == "week":
         return today + timedelta(days=7 * step - today.weekday()), Grain.WEEK, None
     if unit == "weekend":
-        return today + timedelta(days=7 * step - today.weekday() + _WEEKDAYS.index("saturday")), Grain.WEEKEND, None
+        return today + timedelta(days=7 * step - today.weekday() + WEEKDAYS.index("saturday")), Grain.WEEKEND, None
     if unit == "month":
         return _month_away(today, step), Grain.MONTH, None
     return date(today.year + step, 1, 1), Grain.YEAR, None
@@ -219,7 +219,7 @@ def _weekday(match: re.Match[str], setting: _Setting) -> _Meaning | None:
     which = (match["which"] or "").lower()
     if which in ("every", "each", "most", "other"):
         return None
-    ahead = (_WEEKDAYS.index(match["weekday"].lower()) - setting.today.weekday()) % 7
+    ahead = (WEEKDAYS.index(match["weekday"].lower()) - setting.today.weekday()) % 7
     if not which and not ahead:
         return setting.today, Grain.DAY, None
     coming, before = setting.today + timedelta(days=ahead or 7), setting.today - timedelta(days=(-ahead) % 7 or 7)
@@ -227,7 +227,7 @@ def _weekday(match: re.Match[str], setting: _Setting) -> _Meaning | None:
         return coming, Grain.DAY, coming + timedelta(days=7) if _same_week(coming, setting.today) else None
     if which == "last":
         return before, Grain.DAY, before - timedelta(days=7) if _same_week(before, setting.today) else None
-    return (before if setting.past else coming), Grain.DAY, None
+    return (before if setting.past or which == "since" else coming), Grain.DAY, None
 
 
 def _same_week(one: date, other: date) -> bool:
@@ -266,6 +266,6 @@ _RULES: tuple[tuple[re.Pattern[str], _Rule, bool], ...] = (
     (_pattern(rf"{_COUNT} {_UNIT} ago"), _ago, False),
     (_pattern(rf"in {_COUNT} {_UNIT}(?: time)?"), _ahead, False),
     (_pattern(r"(?P<which>last|this|next) (?P<unit>weekend|week|month|year)"), _this_unit, False),
-    (_pattern(rf"(?:(?P<which>last|this|next|every|each|most|other|on) )?{_WEEKDAY}(?!s| {_PART_OF_DAY}s)"), _weekday, False),
+    (_pattern(rf"(?:(?P<which>last|this|next|every|each|most|other|since|on) )?{_WEEKDAY}(?!s| {_PART_OF_DAY}s)"), _weekday, False),
 )
 """Pattern, rule, and whether the words alone make a whole date."""

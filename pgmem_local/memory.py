@@ -46,7 +46,7 @@ from pgmem_local.lesson import Lesson, PeopleLesson
 from pgmem_local.ports import ChatModel, Embedder, Message, Spent
 from pgmem_local.retrieval.assemble import Evidence
 from pgmem_local.retrieval.core import PersonaCore, persona_core
-from pgmem_local.retrieval.joined import Sources, about_those_asked, find_company, write_joined
+from pgmem_local.retrieval.joined import Sources, about_those_asked, find_company, of_its_time, write_joined
 from pgmem_local.retrieval.kind import asks_for_advice
 from pgmem_local.retrieval.passages import Passages
 from pgmem_local.retrieval.pipeline import Retrieval, retrieve
@@ -454,12 +454,11 @@ class PersonaMemory:
         return Notes(serialised.text, serialised.labels)
 
     def joined_notes(self, retrieval: Retrieval, tokens: int) -> Notes:
-        """Persona, people and exchanges as they were in one context, within a budget. What held
-        before is left out where a question asks for what holds now: a small model takes it for the answer."""
+        """Persona, people and exchanges as they were in one context, within a budget."""
         with self._lock:
             settings, count = self.settings.joined, self.model.count
             sources = self._sources()
-            evidence = replace(retrieval.evidence, changed=()) if retrieval.query.now else retrieval.evidence
+            evidence = of_its_time(retrieval.evidence, retrieval.query)
             serialised = write_joined(sources, evidence, retrieval.company, tokens, count, settings)
             about = about_those_asked(sources, retrieval.query.text, retrieval.company, serialised.labels.values())
             return Notes(serialised.text, serialised.labels, about)

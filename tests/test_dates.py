@@ -107,3 +107,8 @@ def test_weekday_alone_on_that_day_is_that_day() -> None:
     assert str(dated) == "2025-12-30"
     (dated,) = find_dates("The doctor comes on Tuesday.", TUESDAY)
     assert str(dated) == "2026-01-06"
+
+
+def test_since_a_weekday_is_since_the_one_before() -> None:
+    (dated,) = find_dates("Barley tea every morning since Monday.", TUESDAY)
+    assert str(dated) == "2025-12-29"

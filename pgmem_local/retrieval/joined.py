@@ -140,6 +140,17 @@ def _in_turn(rankings: Iterable[Sequence[Passage]]) -> Iterator[Passage]:
 # ------------------------------------------------------------------ one text
 
 
+def of_its_time(evidence: Evidence, query: Query) -> Evidence:
+    """The evidence without what cannot be the answer, which a small model takes for one: what held before, where a question asks for what
+    holds now, and what was not yet said in the time that it asks about."""
+    if query.now:
+        return replace(evidence, changed=())
+    if query.past and query.period:
+        last = query.period[1]
+        return replace(evidence, states=tuple(one for one in evidence.states if not one.node.moment or one.node.moment.day <= last))
+    return evidence
+
+
 def write_joined(
     sources: Sources, evidence: Evidence, company: Company, budget: int, count: Callable[[str], int], settings: JoinedSettings
 ) -> Serialised:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pgmem_local.conversation import Moment, written_day
+from pgmem_local.dates import WEEKDAYS
 from pgmem_local.graph.nodes import Context, Node, NodeId
 from pgmem_local.retrieval.assemble import ChallengedTrait, ChangedState, Evidence, Ranked
 from pgmem_local.retrieval.seed import precedence
@@ -27,7 +28,8 @@ _HAPPENED = "What happened:"
 
 _REFERENCES_SHOWN = 3
 _ROUND = str.maketrans("[]［］⁅⁆〚〛【】", "()()()()()")
-_SPELLED = re.compile(r"\((?:[^()]*, )?(?P<day>\d{4}-\d\d-\d\d)\)")
+_SPELLED = re.compile(r"(?P<words>\w*) \((?:(?P<named>[^()]*), )?(?P<day>\d{4}-\d\d-\d\d)\)")
+_WEEKDAYS = tuple(WEEKDAYS)
 _INVISIBLE = frozenset({"Cc", "Cs"})
 """Control characters and halves of surrogate pairs. Format characters stay: scripts and emoji need their joiners."""
 
@@ -118,10 +120,12 @@ def day(node: Node) -> str:
 
 def day_told(text: str, said: Moment | None) -> str:
     """The day a note is of: the one day before it was said that its one sentence spells out, else the day it was said. A small model
-    takes the day in front of a line for that of what it tells."""
-    spelled = {match["day"] for match in _SPELLED.finditer(text)}
+    takes the day in front of a line for that of what it tells. A weekday may be the one before or the one to come, and decides nothing."""
+    spelled = list(_SPELLED.finditer(text))
     said_on = written_day(said)
-    return min(spelled) if len(spelled) == 1 and len(sentences(text)) == 1 and min(spelled) < said_on else said_on
+    if len(spelled) != 1 or len(sentences(text)) != 1 or (spelled[0]["named"] or spelled[0]["words"]).lower().endswith(_WEEKDAYS):
+        return said_on
+    return min(spelled[0]["day"], said_on)
 
 
 def on_one_line(text: str) -> str:

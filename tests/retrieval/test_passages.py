@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from pgmem_local.ports import Vectors
+from pgmem_local.retrieval.joined import of_its_time
 from pgmem_local.retrieval.passages import MOST, WORDS, Passages, as_read, is_pasted, passages_of
+from pgmem_local.retrieval.pipeline import retrieve
 from pgmem_local.retrieval.sections import passages_line
+from pgmem_local.settings import RetrievalSettings
 from tests.fakes import HashEmbedder
 from tests.retrieval.company import Circle, words
 
@@ -166,3 +169,14 @@ def test_a_single_sentence_about_another_day_stands_under_that_day() -> None:
     lines = [passages_line(drawn.sketch.graph, one, passages_of(drawn.sketch.graph, one)).text for one in told]
     assert lines[0] == "2026-01-03: Yesterday (2026-01-03) I bought a tent."
     assert lines[1] == "2026-01-05: Yesterday (2026-01-04) it rained. I bought a tent."
+
+
+def test_to_a_question_about_a_month_no_state_of_later_is_shown() -> None:
+    drawn = Circle()
+    for text, day in (("User rides the tram to work", 20), ("User walks to work", 45), ("User paints at work", 80)):
+        drawn.sketch.derive(drawn.sketch.state(text, day), drawn.sketch.context(f"{text}, says the diary of day {day}.", day))
+    query = drawn.query("How did I get to work in January?")
+    found = retrieve(drawn.sketch.graph, drawn.sketch.search, query, RetrievalSettings()).evidence
+    assert [one.node.text for one in of_its_time(found, query).states] == ["User rides the tram to work"]
+    query = drawn.query("How do I get to work?")
+    assert of_its_time(found, query).states == found.states

@@ -6,8 +6,8 @@ import pytest
 
 from pgmem_local.graph.nodes import Node, NodeId
 from pgmem_local.retrieval.assemble import ChallengedTrait, ChangedState, Evidence, Ranked
-from pgmem_local.retrieval.serialise import serialise
-from tests.builders import Sketch
+from pgmem_local.retrieval.serialise import day_told, serialise
+from tests.builders import Sketch, on_day
 
 PLENTY = 10_000
 
@@ -130,3 +130,20 @@ def test_words_of_somebody_else_stand_under_their_name() -> None:
     sketch.context("I am allergic to peanuts", day=0)
     said = replace(sketch.nodes[0], author="Jonas")
     assert ": Jonas: I am allergic to peanuts" in serialise(Evidence(episodes=(entry(said),)), PLENTY, words).text
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("User bought a tent (Yesterday, 2026-01-02).", "2026-01-02"),
+        ("User had a bike stolen two weeks ago (2025-12-20).", "2025-12-20"),
+        ("User booked it again on Thursday (2026-01-01).", "2026-01-03"),
+        ("User bought a tent (on Thursday, 2026-01-01).", "2026-01-03"),
+        ("User flies next Friday (2026-01-09).", "2026-01-03"),
+        ("User bought it yesterday (2026-01-02) and two days ago (2026-01-01).", "2026-01-03"),
+        ("It rained yesterday (2026-01-02). User bought a tent.", "2026-01-03"),
+        ("User has a tent.", "2026-01-03"),
+    ],
+)
+def test_note_stands_under_the_one_earlier_day_it_surely_tells_of(text: str, day: str) -> None:
+    assert day_told(text, on_day(2)) == day
