@@ -54,4 +54,4 @@ def test_prompts_of_one_call_each_lead_to_the_same_notes(
     monkeypatch.setattr(batching, "open_embedder", HashEmbedder)
     monkeypatch.setattr("sys.argv", ["batching.py", "--entries", "3"])
     assert batching.main() == 0
-    assert "notes the same" in capsys.readouterr().out
+    assert "0 of them only in one memory" in capsys.readouterr().out
