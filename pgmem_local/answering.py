@@ -86,8 +86,9 @@ def answer(model: ChatModel, graph: PersonaGraph, question: str, notes: Notes, s
     text = _write(model, task, slots, settings)
     if declines(text):
         return Answer(UNKNOWN, known=False, log_odds=odds)
-    checks = (is_about_those_asked(text, question, notes, graph), is_true_of_user(text, question, notes, graph))
-    if not rests_on(text, question, notes) or not all(checks):
+    if not rests_on(text, question, notes) or not is_about_those_asked(text, question, notes, graph):
+        return Answer(UNKNOWN, known=False, log_odds=odds)
+    if not is_true_of_user(text, question, notes, graph):
         return Answer(UNKNOWN, known=False, log_odds=odds)
     cited = cited_nodes(text, question, notes, graph)
     return Answer(unlabelled(text), True, tuple(cite(graph, node, f"{question} {text}") for node in cited), odds)

@@ -13,6 +13,7 @@ from pgmem_local.cli.background import attended
 from pgmem_local.cli.opening import open_to_look, say
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.values import citation_value, entries, entry_value, print_json
+from pgmem_local.conversation import written_day
 from pgmem_local.graph.nodes import NodeId
 from pgmem_local.ingest.untrusted import clean
 from pgmem_local.memory import PersonaMemory
@@ -127,7 +128,7 @@ def show_explanation(console: Console, memory: PersonaMemory, retrieval: Retriev
         (
             entry.status.value,
             entry.node.id,
-            show.day(entry.node.moment),
+            written_day(entry.node.moment),
             path_text(path_to(memory, retrieval, entry.node.id)),
             f"+{len(entry.ranked.supporters)} -{len(entry.ranked.challengers)}",
             f"+{entry.ranked.weight.supporting:.1f} -{entry.ranked.weight.contradicting:.1f}",

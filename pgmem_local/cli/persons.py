@@ -11,6 +11,7 @@ from pgmem_local.cli import show
 from pgmem_local.cli.opening import open_to_look
 from pgmem_local.cli.options import Where
 from pgmem_local.cli.values import print_json, timestamp
+from pgmem_local.conversation import written_day
 from pgmem_local.graph.nodes import NodeId
 from pgmem_local.graph.people import Entity, EntityId, Fact, People
 from pgmem_local.graph.timeline import Event
@@ -42,7 +43,7 @@ def print_people(people: People) -> None:
 
 def _row(one: Entity, people: People) -> tuple[object, ...]:
     facts = len(people.facts(one.id))
-    return (one.id, one.name, one.kind.value, one.relation or "", ", ".join(one.aliases), facts, show.day(one.first), show.day(one.last))
+    return (one.id, one.name, one.kind.value, one.relation or "", ", ".join(one.aliases), facts, *map(written_day, (one.first, one.last)))
 
 
 def show_person(name: str, where: Where, as_json: bool) -> None:
@@ -61,7 +62,7 @@ def print_card(entity: Entity, people: People) -> None:
     show.line(console, f"{entity.id}  {entity.name}  ({what})", "bold")
     if entity.aliases:
         show.line(console, f"  also called   {', '.join(entity.aliases)}")
-    show.line(console, f"  spoken of     {show.day(entity.first)} to {show.day(entity.last)}")
+    show.line(console, f"  spoken of     {written_day(entity.first)} to {written_day(entity.last)}")
     if links := [people[one].name for one in people.links(entity.id)]:
         show.line(console, f"  linked to     {', '.join(links)}")
     if text := people.profile(entity.id).text:
@@ -74,7 +75,7 @@ def print_card(entity: Entity, people: People) -> None:
 
 
 def _dated(fact: Fact) -> str:
-    return fact.when or show.day(fact.said)
+    return fact.when or written_day(fact.said)
 
 
 def merge_people(kept: str, other: str, where: Where, as_json: bool) -> None:
@@ -125,7 +126,7 @@ def print_events(events: Sequence[Event], people: People) -> None:
 
 
 def _when(event: Event) -> str:
-    return f"{event.when}{'?' if event.doubtful else ''}{f' until {show.day(event.ended)}' if event.ended else ''}"
+    return f"{event.when}{'?' if event.doubtful else ''}{f' until {written_day(event.ended)}' if event.ended else ''}"
 
 
 def _whose(who: EntityId | None, people: People) -> str:

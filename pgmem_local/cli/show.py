@@ -10,7 +10,7 @@ from rich.text import Text
 
 from pgmem_local.answering import Citation, Quote
 from pgmem_local.cli.values import Entry, Status, nearest_first
-from pgmem_local.conversation import Moment
+from pgmem_local.conversation import Moment, written_day
 from pgmem_local.graph.nodes import Node, State
 from pgmem_local.ingest.untrusted import printable
 
@@ -47,10 +47,6 @@ def table(console: Console, columns: Sequence[str], rows: Iterable[Sequence[obje
     console.print(drawn)
 
 
-def day(moment: Moment | None) -> str:
-    return moment.day.isoformat() if moment else "undated"
-
-
 def minute(moment: Moment | None) -> str:
     return f"{moment.local:%Y-%m-%d %H:%M}" if moment else "undated"
 
@@ -77,7 +73,7 @@ def node_line(node: Node, pinned: bool = False) -> str:
     marks = ["pinned"] if pinned else []
     if isinstance(node, State):
         marks.append("your words" if node.stated else f"{node.priority.value} priority")
-    return "  ".join([node.id, day(node.moment), *marks, flat(node.text)])
+    return "  ".join([node.id, written_day(node.moment), *marks, flat(node.text)])
 
 
 def by_status(console: Console, found: Iterable[Entry]) -> None:
@@ -93,7 +89,7 @@ def by_status(console: Console, found: Iterable[Entry]) -> None:
 def _standing(entry: Entry) -> str:
     if entry.status is Status.CHANGED:
         (newer,) = entry.replaced_by
-        return f"{node_line(entry.node, entry.ranked.pinned)} -> on {day(newer.moment)} {newer.id}: {flat(newer.text)}"
+        return f"{node_line(entry.node, entry.ranked.pinned)} -> on {written_day(newer.moment)} {newer.id}: {flat(newer.text)}"
     against = [f"against it {node.id}: {flat(node.text)}" for node in entry.contradicted_by]
-    against += [f"replaced on {day(node.moment)} by {node.id}: {flat(node.text)}" for node in entry.replaced_by]
+    against += [f"replaced on {written_day(node.moment)} by {node.id}: {flat(node.text)}" for node in entry.replaced_by]
     return node_line(entry.node, entry.ranked.pinned) + "".join(f"\n      {remark}" for remark in against)

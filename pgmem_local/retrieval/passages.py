@@ -14,7 +14,7 @@ from datetime import date
 from itertools import islice
 
 from pgmem_local.dates import with_dates
-from pgmem_local.graph.nodes import Context, Kind, Node, NodeId
+from pgmem_local.graph.nodes import Context, Kind, NodeId
 from pgmem_local.graph.persona_graph import PersonaGraph
 from pgmem_local.ports import Vectors
 from pgmem_local.sentences import sentences
@@ -105,12 +105,10 @@ def as_read(passage: Passage, graph: PersonaGraph) -> str:
 
 def ended(passage: Passage, graph: PersonaGraph) -> date | None:
     """Until when held what a passage tells: the States made from it, all of which another took the place of. None where one holds."""
-    told = [_ended(state, graph) for state in graph.derived(passage.context) if _tells(passage, graph[state])]
+    states = [node for node in map(graph.__getitem__, graph.derived(passage.context)) if node.kind is Kind.STATE]
+    words = keywords(passage.text) if states else frozenset()
+    told = [_ended(state.id, graph) for state in states if len(state.keywords & words) >= TOLD_BY * len(state.keywords)]
     return max((day for day in told if day), default=None) if all(told) else None
-
-
-def _tells(passage: Passage, node: Node) -> bool:
-    return node.kind is Kind.STATE and len(node.keywords & keywords(passage.text)) >= TOLD_BY * len(node.keywords)
 
 
 def _ended(state: NodeId, graph: PersonaGraph) -> date | None:

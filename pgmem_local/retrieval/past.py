@@ -95,9 +95,10 @@ def asks_about_past(question: str, newest: Moment | None) -> bool:
     return newest is not None and any(day < newest.day for day in _last_days(question, newest, told))
 
 
-def asks_about_now(question: str, newest: Moment | None) -> bool:
-    """Whether a question asks for what is and nothing else: no verb of it is in the past, and it does not ask what has changed."""
-    return not (asks_about_past(question, newest) or _PAST_VERB.search(question) or _COMPARES.search(question))
+def asks_about_now(question: str, past: bool) -> bool:
+    """Whether a question asks for what is and nothing else: it is not about the `past`, no verb of it is, and it does not ask what has
+    changed."""
+    return not (past or _PAST_VERB.search(question) or _COMPARES.search(question))
 
 
 def _last_days(question: str, newest: Moment, told: bool) -> Iterator[date]:

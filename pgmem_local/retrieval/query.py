@@ -29,5 +29,5 @@ class Query:
 def ask_query(text: str, embedder: Embedder, newest: Moment | None = None) -> Query:
     """Embed a question and take its keywords; no model is asked. newest: the memory's newest moment, as far as the past reaches."""
     period = period_asked_about(text, newest)
-    past, now = asks_about_past(text, newest), asks_about_now(text, newest)
-    return Query(text, embedder.embed([text])[0], keywords(text), past, period, now)
+    past = asks_about_past(text, newest)
+    return Query(text, embedder.embed([text])[0], keywords(text), past, period, asks_about_now(text, past))

@@ -13,6 +13,7 @@ from pgmem_local.answering import Quote, cite
 from pgmem_local.cli import show
 from pgmem_local.cli.ask import path_text, path_to
 from pgmem_local.cli.values import Entry, Status, entries
+from pgmem_local.conversation import written_day
 from pgmem_local.graph.nodes import Context, NodeId
 from pgmem_local.graph.people import Entity, People
 from pgmem_local.memory import PersonaMemory
@@ -59,7 +60,7 @@ def _lines(memory: PersonaMemory, answered: Answered, entry: Entry) -> Iterator[
     ranked, node = entry.ranked, entry.node
     path = path_text(path_to(memory, answered.grounds.retrieval, node.id))
     standing = f"S/C +{len(ranked.supporters)} -{len(ranked.challengers)}, validity {ranked.validity:.2f}"
-    changed = "".join(f", until {show.day(newer.moment)} ({newer.id})" for newer in entry.replaced_by)
+    changed = "".join(f", until {written_day(newer.moment)} ({newer.id})" for newer in entry.replaced_by)
     yield f"{_mark(answered, node.keywords)} {show.node_line(node)}"
     yield f"      {path}, {standing}{changed}"
     about = f"{answered.message} {answered.reply}"
